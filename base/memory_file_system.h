@@ -1,0 +1,73 @@
+// MemoryFileSystem: a file system in memory that knows what was synced, counts operations and can fail or cut the power
+// at any of them. For tests; also what the power-loss simulator runs on.
+//
+//   file     = durable bytes + unsynced bytes behind them
+//   entry    = name -> file, durable or not yet (create, rename and remove wait for SyncDirectory)
+//
+// Operations are numbered from 1: every OpenWritable, Append, Sync, Reserve, Rename, RemoveFile, RemoveAll,
+// CreateDirectories, SyncDirectory counts one. Reads do not count.
+//
+// Thread safety: thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/file_system.h"
+
+namespace tsdb {
+
+class MemoryFileSystem final : public FileSystem {
+ public:
+  /// What a power cut leaves of bytes and entries that were not synced.
+  enum class CutMode : unsigned char {
+    kDropUnsynced,    // nothing of it
+    kKeepUnsynced,    // all of it: as after a crash of the process
+    kRandom,          // per file a random prefix, its last part possibly torn into zero or garbage 512-byte sectors; per
+                      // directory a random subset of the unsynced entry changes
+  };
+
+  MemoryFileSystem();
+  ~MemoryFileSystem() override;
+
+  Result<std::unique_ptr<WritableFile>> OpenWritable(const std::string& path, OpenMode mode) override;
+  Result<std::unique_ptr<RandomReadFile>> OpenReadable(const std::string& path) override;
+  Status Rename(const std::string& from, const std::string& to) override;
+  Status RemoveFile(const std::string& path) override;
+  Status RemoveAll(const std::string& path) override;
+  Status CreateDirectories(const std::string& path) override;
+  Status SyncDirectory(const std::string& path) override;
+  Result<std::vector<DirectoryEntry>> List(const std::string& path) override;
+  Result<bool> Exists(const std::string& path) override;
+  Result<std::uint64_t> FileSize(const std::string& path) override;
+  Result<std::unique_ptr<FileLock>> Lock(const std::string& path) override;
+  Result<std::uint64_t> FreeBytes(const std::string& path) override;
+
+  /// Operations done so far.
+  std::uint64_t operations() const;
+  /// From operation number `n` on (1-based, counted over the life of this object) every operation fails with kIoError and
+  /// has no effect: the moment of the power cut. An Append at that point writes the first half of its bytes. 0: never.
+  void StopAt(std::uint64_t n);
+  /// Called with the operation's number, its name and path before it runs; an error it returns becomes the operation's
+  /// outcome without effect. Empty function: none. For error injection.
+  void SetFault(std::function<Status(std::uint64_t number, std::string_view operation, const std::string& path)> fault);
+  /// Bytes that may still be written before kNoSpace; default unlimited.
+  void SetFreeBytes(std::uint64_t bytes);
+
+  /// A new file system holding what a power cut at this moment leaves. `seed` is used by kRandom.
+  std::unique_ptr<MemoryFileSystem> AfterPowerCut(CutMode mode, std::uint64_t seed = 0) const;
+  /// A copy of everything, synced or not.
+  std::unique_ptr<MemoryFileSystem> Clone() const;
+
+  /// Test access to a file's bytes, outside the operation count. Write makes the bytes durable.
+  Result<std::string> ReadWhole(const std::string& path) const;
+  void WriteWhole(const std::string& path, std::string data);
+
+ private:
+  struct Impl;
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace tsdb

@@ -1,0 +1,40 @@
+// SeriesDefinition: everything the log, the catalogue and the index keep of a series, and its bytes.
+//
+// Thread safety: value type.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/coding.h"
+#include "tsdb/labels.h"
+#include "tsdb/options.h"
+#include "tsdb/query.h"
+#include "tsdb/types.h"
+
+namespace tsdb {
+
+struct SeriesDefinition {
+  SeriesId id;
+  /// Commit that created or last changed it.
+  CommitNumber commit;
+  /// Given by the user for a series created by key; empty for one created by labels (its key is CanonicalKey()).
+  std::string key;
+  Labels labels;
+  bool created_by_key = false;
+  /// True: the series ends here. Only id and commit count then.
+  bool dropped = false;
+  SeriesSettings settings;
+
+  /// The shown key.
+  std::string ShownKey() const { return created_by_key ? key : labels.CanonicalKey(); }
+  SeriesInfo ToInfo() const { return {id, ShownKey(), labels, created_by_key, settings}; }
+  friend bool operator==(const SeriesDefinition&, const SeriesDefinition&) = default;
+};
+
+/// Appends the bytes described in docs/format/definition.md (without the commit, which the container knows).
+void EncodeDefinition(const SeriesDefinition& definition, std::string* out);
+/// Reads one definition; false (and reader.ok() false) when the bytes are not one. Leaves `commit` alone.
+bool DecodeDefinition(ByteReader* reader, SeriesDefinition* definition);
+
+}  // namespace tsdb

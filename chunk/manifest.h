@@ -1,0 +1,87 @@
+// Manifest: the list of live files and positions, as a log of edits. Appending and syncing an edit is the only commit point
+// of flush, merge, retention and rollup. Byte layout: docs/format/manifest.md.
+//
+//   CURRENT ──► manifest/000003: edit (whole state) · edit · edit …
+//
+// A damaged or torn last edit that was not acknowledged is cut off; damage before a valid later edit is kCorruption.
+// When a manifest grows past a bound it is written anew as one edit into the next number, and CURRENT is replaced
+// atomically.
+//
+// Thread safety: Manifest is guarded by its owner.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/file_system.h"
+#include "chunk/catalogue_file.h"
+#include "chunk/chunk_file.h"
+#include "tsdb/options.h"
+#include "tsdb/result.h"
+
+namespace tsdb::chunk {
+
+/// Everything the manifest knows at one moment.
+struct ManifestState {
+  std::uint64_t store_high = 0;
+  std::uint64_t store_low = 0;
+  CreateOptions settings;
+  std::vector<ChunkFileMeta> chunk_files;       // ascending by number
+  std::vector<CatalogueMeta> catalogue_files;   // ascending by number
+  /// Everything up to here is in files.
+  CommitNumber flushed_commit;
+  /// Next unused numbers.
+  std::uint64_t next_file_number = 1;
+  std::uint64_t next_series_id = 1;
+  /// No commit number up to here is given again.
+  CommitNumber last_commit;
+  std::uint64_t last_segment = 0;
+  /// Newest wall time seen; never goes back.
+  std::int64_t last_wall_nanos = 0;
+};
+
+/// A change of the state; absent numbers (0) leave the old ones.
+struct ManifestEdit {
+  std::vector<ChunkFileMeta> added_chunk_files;
+  std::vector<std::uint64_t> removed_chunk_files;
+  std::vector<CatalogueMeta> added_catalogue_files;
+  std::vector<std::uint64_t> removed_catalogue_files;
+  CommitNumber flushed_commit;
+  std::uint64_t next_file_number = 0;
+  std::uint64_t next_series_id = 0;
+  CommitNumber last_commit;
+  std::uint64_t last_segment = 0;
+  std::int64_t last_wall_nanos = 0;
+};
+
+/// The state after the edit. kCorruption when it does not fit (a file added twice, one removed that is not there).
+Status ApplyEdit(const ManifestEdit& edit, ManifestState* state);
+
+class Manifest {
+ public:
+  /// Writes the manifest of a new database (synced, with CURRENT and folders).
+  static Result<std::unique_ptr<Manifest>> Create(FileSystem& fs, const std::string& database_path,
+                                                  const ManifestState& initial);
+  /// Reads the current one and makes it ready for appending (a torn tail is not appended to: the state is written into a
+  /// new manifest first). kNotFound when there is no database. `notes` receives what was cut off.
+  static Result<std::unique_ptr<Manifest>> Open(FileSystem& fs, const std::string& database_path,
+                                                std::vector<std::string>* notes);
+  /// Reads only; for readers and dump.
+  static Result<ManifestState> Load(FileSystem& fs, const std::string& database_path);
+  virtual ~Manifest() = default;
+
+  virtual const ManifestState& state() const = 0;
+  /// Appends and syncs; the state changes only on success. After an error of unknown outcome the next Append writes a new
+  /// manifest file first.
+  virtual Status Append(const ManifestEdit& edit) = 0;
+  /// Name of the file in use, relative to the database: "manifest/000003".
+  virtual std::string file_name() const = 0;
+};
+
+/// Paths relative to a database: "chunks/000007.chunk", "catalogue/000003.catalogue".
+std::string ChunkFileName(std::uint64_t number);
+std::string CatalogueFileName(std::uint64_t number);
+
+}  // namespace tsdb::chunk

@@ -1,0 +1,37 @@
+# Build options and compiler flags common to every target.
+option(TSDB_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
+option(TSDB_BUILD_CLI "Build tsdb-cli" ON)
+option(TSDB_BUILD_BENCH "Build the benchmarks" OFF)
+option(TSDB_WERROR "Treat warnings as errors" OFF)
+set(TSDB_SANITIZE "" CACHE STRING "Sanitizers: address,undefined or thread")
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_VISIBILITY_PRESET default)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Build type" FORCE)
+endif()
+
+find_program(TSDB_CCACHE ccache)
+if(TSDB_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${TSDB_CCACHE})
+  set(CMAKE_C_COMPILER_LAUNCHER ${TSDB_CCACHE})
+endif()
+
+add_library(tsdb_flags INTERFACE)
+target_compile_options(tsdb_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor)
+if(TSDB_WERROR)
+  target_compile_options(tsdb_flags INTERFACE -Werror)
+endif()
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  # The lock annotations of base/mutex.h are checked, and a finding is an error.
+  target_compile_options(tsdb_flags INTERFACE -Wthread-safety -Werror=thread-safety)
+endif()
+if(TSDB_SANITIZE)
+  add_compile_options(-fsanitize=${TSDB_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${TSDB_SANITIZE})
+endif()

@@ -1,0 +1,89 @@
+// Options: how a database is created, opened and written to. Every option says its default, unit and cost.
+//
+// What a database was created with (CreateOptions) is stored in its manifest and cannot change by opening it
+// differently; OpenOptions hold for one process.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "tsdb/types.h"
+
+namespace tsdb {
+
+/// Settings written into a new database.
+struct CreateOptions {
+  /// Unit of all times. Default: milliseconds.
+  TimeUnit unit = TimeUnit::kMilliseconds;
+  /// Level of writes that do not ask for another. Default: interval.
+  Durability durability = Durability::kInterval;
+  /// Policy of series and writes that do not ask for another. Default: last.
+  DuplicatePolicy duplicates = DuplicatePolicy::kLast;
+  /// Age after which samples expire, in units; 0 keeps all. Other values: kNotSupported in this version.
+  std::int64_t retention = 0;
+  /// Upper bound of the bytes in the directory; 0 for none. Other values: kNotSupported in this version.
+  std::uint64_t bytes_max = 0;
+};
+
+enum class LogLevel : std::uint8_t { kInfo, kWarning, kError };
+
+struct OpenOptions {
+  /// Create the database when the directory is missing or empty. Default: true.
+  bool create_if_missing = true;
+  /// Fail with kAlreadyExists when there is a database. Default: false.
+  bool error_if_exists = false;
+  /// Used only when the database is created.
+  CreateOptions create;
+  /// WAL bytes that may wait for a flush; beyond it a flush starts by itself. Default 64 MiB. Bounds the time of a
+  /// restart after a crash.
+  std::uint64_t wal_bytes_max = 64ull << 20;
+  /// Bytes of unflushed samples and series in memory; beyond it a flush starts, at twice it writers wait. Default
+  /// 256 MiB.
+  std::uint64_t head_bytes_max = 256ull << 20;
+  /// Bytes of decoded blocks of chunk files kept in memory. Default 64 MiB.
+  std::uint64_t block_cache_bytes = 64ull << 20;
+  /// Age of unflushed samples after which a flush starts by itself, in milliseconds. Default one hour.
+  std::uint64_t flush_interval_ms = 3600ull * 1000;
+  /// Time between syncs under Durability::kInterval, in milliseconds. Default 100.
+  std::uint32_t sync_interval_ms = 100;
+  /// Samples further ahead of the clock than this are refused, in milliseconds; negative turns the guard off.
+  /// Default one day.
+  std::int64_t future_limit_ms = 24ll * 3600 * 1000;
+  /// Background flushes and syncs. Default true; without it the caller runs Flush() (tests).
+  bool background = true;
+  /// Receives what the library has to say while it works; may be called from any thread. Default: nothing is said.
+  std::function<void(LogLevel, std::string_view)> log;
+};
+
+/// Settings of one series.
+struct SeriesSettings {
+  /// Policy of this series; only meaningful when has_duplicates. Default: that of the database.
+  DuplicatePolicy duplicates = DuplicatePolicy::kLast;
+  bool has_duplicates = false;
+  /// Age after which samples expire, counted from the series' own newest sample; 0 keeps all. Other values:
+  /// kNotSupported in this version.
+  std::int64_t retention = 0;
+  friend bool operator==(const SeriesSettings&, const SeriesSettings&) = default;
+};
+
+struct WriteOptions {
+  /// Level of this write; only meaningful when has_durability. Default: that of the database.
+  Durability durability = Durability::kInterval;
+  bool has_durability = false;
+  /// Policy of this write; only meaningful when has_duplicates. Default: that of the series.
+  DuplicatePolicy duplicates = DuplicatePolicy::kLast;
+  bool has_duplicates = false;
+  /// Count samples that replaced another one under `last`, at the price of a look-up per sample. Default: off.
+  bool count_replaced = false;
+
+  static WriteOptions With(Durability level) {
+    WriteOptions o;
+    o.durability = level;
+    o.has_durability = true;
+    return o;
+  }
+};
+
+}  // namespace tsdb

@@ -1,0 +1,55 @@
+// Figures of an open database, and the report of its recovery.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tsdb/types.h"
+
+namespace tsdb {
+
+/// What opening the database found in the log and repaired. Exact: every number is counted, not estimated.
+struct RecoveryReport {
+  std::uint64_t segments = 0;         // log segments read
+  std::uint64_t commits = 0;          // commits applied
+  std::uint64_t samples = 0;          // samples in those
+  std::uint64_t commits_skipped = 0;  // already in files, or below a segment's start
+  std::uint64_t bytes_dropped = 0;    // bytes of the log that could not be used
+  std::uint64_t samples_orphaned = 0; // samples whose series definition was damaged; kept in an evidence file
+  std::uint64_t files_removed = 0;    // leftovers of unfinished jobs
+  bool index_rebuilt = false;         // the label index was discarded and rebuilt
+  double seconds = 0;                 // time from open to ready
+  /// One line each: what, file, offset, bytes, what was done. Empty after a clean close.
+  std::vector<std::string> notes;
+};
+
+struct Stats {
+  std::uint64_t series = 0;             // live series
+  std::uint64_t series_in_memory = 0;   // of those, known to the head
+  std::uint64_t samples_in_head = 0;    // not yet in files
+  std::uint64_t samples_in_files = 0;
+  std::uint64_t head_bytes = 0;         // memory of unflushed samples and series
+  std::uint64_t wal_bytes = 0;
+  std::uint64_t wal_segments = 0;
+  std::uint64_t chunk_files = 0;
+  std::uint64_t chunk_file_bytes = 0;
+  std::uint64_t chunks = 0;
+  std::uint64_t catalogue_bytes = 0;
+  std::uint64_t index_bytes = 0;        // RocksDB folder
+  std::uint64_t bytes_on_disk = 0;      // everything in the directory
+  std::uint64_t flushes = 0;            // since open
+  std::uint64_t flush_failures = 0;
+  std::uint64_t commits = 0;            // since open
+  std::uint64_t syncs = 0;
+  CommitNumber last_commit;
+  CommitNumber durable_commit;          // synced up to here
+  CommitNumber flushed_commit;          // in files up to here
+  TimeUnit unit = TimeUnit::kMilliseconds;
+  Durability durability = Durability::kInterval;
+  DuplicatePolicy duplicates = DuplicatePolicy::kLast;
+  /// Why writes are refused at the moment; empty when they are not.
+  std::string write_error;
+};
+
+}  // namespace tsdb

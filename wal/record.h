@@ -1,0 +1,74 @@
+// A record: the effects of one commit, as operations one behind the other. Byte layout: docs/format/wal.md.
+//
+//   record = operation*          operation = kind u8 · body bytes varint · body
+//
+// The log holds effects only (put, define, delete …), never operands, policies or refused samples; applying a record a
+// second time changes nothing.
+//
+// Thread safety: none of the builder; the free functions are pure.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/series_definition.h"
+#include "tsdb/result.h"
+#include "tsdb/types.h"
+
+namespace tsdb::wal {
+
+/// Numbers never change their meaning and are never reused. Kinds beyond kDefine are reserved: their layouts are fixed in
+/// docs/format/wal.md, readers of this version report them as kNotSupported.
+enum class OpKind : std::uint8_t {
+  kPut = 1,             // samples: (series, time, value)*
+  kDefine = 2,          // a series begins, or all of its definition changes
+  kAlter = 3,           // labels and settings of a series change
+  kRename = 4,          // shown key of a series changes
+  kDrop = 5,            // series end
+  kUndrop = 6,          // a dropped series comes back
+  kDelete = 7,          // series ids and a time range lose their samples
+  kFloor = 8,           // samples of a series or class below a time are gone for good
+  kRuleSet = 9,         // a downsampling rule begins or changes
+  kRuleRemove = 10,
+  kRollupSet = 11,      // a rollup policy begins or changes
+  kRollupRemove = 12,
+  kSettings = 13,       // settings of the database change
+  kClockAccepted = 14,  // someone accepted the clock for retention
+};
+
+struct Put {
+  SeriesId id;
+  Timestamp time = 0;
+  double value = 0;
+};
+
+class RecordBuilder {
+ public:
+  void AddDefinition(const SeriesDefinition& definition);
+  /// Puts in their order; consecutive ones of near ids and times take few bytes (id and time deltas as varints, values
+  /// that are small integers as varints, all others as 8 raw bytes).
+  void AddPuts(std::span<const Put> puts);
+  std::string_view payload() const { return bytes_; }
+  bool empty() const { return bytes_.empty(); }
+  void Clear() { bytes_.clear(); }
+
+ private:
+  std::string bytes_;
+};
+
+/// Receives the operations of a record in order. An error ends the visit and is returned.
+class RecordVisitor {
+ public:
+  virtual ~RecordVisitor() = default;
+  virtual Status OnPuts(std::span<const Put> puts) = 0;
+  /// `definition.commit` is the record's commit.
+  virtual Status OnDefinition(const SeriesDefinition& definition) = 0;
+};
+
+/// Decodes untrusted bytes. kCorruption: the bytes are not a record (operations before the damage were visited);
+/// kNotSupported: an operation kind of a later version.
+Status VisitRecord(std::string_view payload, CommitNumber commit, RecordVisitor& visitor);
+
+}  // namespace tsdb::wal
