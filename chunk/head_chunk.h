@@ -48,9 +48,7 @@ class HeadChunk {
   Snapshot TakeSnapshot() const;
 
  private:
-  // implementation-defined; sizeof(HeadChunk) is at most 128, aim 64 + pointer
-  struct State;
-  std::unique_ptr<State> state_;  // the implementer replaces this by inline members
+  std::string bytes_;
 };
 
 /// Appends the samples of a snapshot to the columns. Never reads outside `bits`; kCorruption when they do not hold
