@@ -76,8 +76,11 @@ struct LogOptions {
   std::uint32_t sync_interval_ms = 100;
   /// Bytes written and not yet synced are kept in memory up to this; beyond it the next group syncs. Default 32 MiB.
   std::uint64_t unsynced_bytes_max = 32ull << 20;
-  /// Commits start above this.
+  /// Commits start above this (ReplayReport::last_commit and what the manifest knows).
   CommitNumber last_commit;
+  /// Named by the first segment's header as the last valid commit before it (ReplayReport::last_valid_commit): commits
+  /// above it in older segments stay void for good. At most last_commit.
+  CommitNumber last_valid_commit;
   /// Segment numbers start above this.
   std::uint64_t last_segment = 0;
   /// Wall time of groups starts at least here (monotone per store).
