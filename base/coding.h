@@ -68,6 +68,13 @@ class ByteReader {
   std::size_t remaining() const { return static_cast<std::size_t>(end_ - p_); }
   std::size_t offset() const { return static_cast<std::size_t>(p_ - begin_); }
 
+  /// For decoders: the bytes were there but make no sense. Skips to the end and leaves ok() false; returns false.
+  bool Fail() {
+    ok_ = false;
+    p_ = end_;
+    return false;
+  }
+
   bool ReadVarint(std::uint64_t* v) {
     std::uint64_t result = 0;
     for (unsigned shift = 0; shift < 70; shift += 7) {
@@ -117,11 +124,6 @@ class ByteReader {
   }
 
  private:
-  bool Fail() {
-    ok_ = false;
-    p_ = end_;
-    return false;
-  }
   const char* p_;
   const char* end_;
   const char* begin_;
