@@ -1,0 +1,109 @@
+// Core: what the parts of the engine share. Owned by DatabaseImpl; the parts (append, flush, query, recovery) are
+// functions and short-lived objects over it.
+//
+// The one lock order of the engine (take left before right; never the other way round):
+//
+//   flush_mutex → definition_order_mutex → stripes ascending → definition queue → log → registry, index, version (leaves)
+//
+// No I/O happens under a stripe or under definition_order_mutex. File reads and writes of a flush happen under
+// flush_mutex, which no reader and no writer takes.
+//
+// Thread safety: members in groups below.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/clock.h"
+#include "base/file_system.h"
+#include "base/mutex.h"
+#include "chunk/manifest.h"
+#include "engine/definition_queue.h"
+#include "engine/head/stripe.h"
+#include "engine/registry.h"
+#include "engine/version.h"
+#include "index/series_index.h"
+#include "tsdb/options.h"
+#include "tsdb/stats.h"
+#include "wal/log.h"
+
+namespace tsdb::engine {
+
+/// What the engine runs on: the real machine, or the stand-ins of tests.
+struct Environment {
+  FileSystem* fs = nullptr;
+  Clock* clock = nullptr;
+  /// Opens the label index of a database folder.
+  std::function<Result<std::unique_ptr<index::SeriesIndex>>(const std::string& directory, const index::IndexOptions&,
+                                                            bool* rebuilt)>
+      open_index;
+};
+
+/// POSIX files, the system's clock, RocksDB.
+Environment SystemEnvironment();
+
+struct Core {
+  // Constant after open.
+  FileSystem* fs = nullptr;
+  Clock* clock = nullptr;
+  std::string path;
+  OpenOptions options;
+  CreateOptions settings;
+  wal::StoreId store_id;
+  RecoveryReport recovery;
+  std::unique_ptr<FileLock> lock;
+
+  // Self-synchronised.
+  Registry registry;
+  DefinitionQueue definitions;
+  VersionHolder versions;
+  std::unique_ptr<index::SeriesIndex> index;
+  std::unique_ptr<wal::Log> log;
+
+  // Each guarded by its own mutex.
+  Stripes stripes;
+
+  // Held while new series get their commit number, so that a name is given once.
+  Mutex definition_order_mutex;
+
+  // Held by the one flush that runs.
+  Mutex flush_mutex;
+  std::unique_ptr<chunk::Manifest> manifest TSDB_GUARDED_BY(flush_mutex);
+  std::uint64_t next_generation TSDB_GUARDED_BY(flush_mutex) = 2;
+  std::uint64_t next_file_number TSDB_GUARDED_BY(flush_mutex) = 1;
+
+  // Memory of unflushed samples: writers wait here when there is too much.
+  Mutex memory_mutex;
+  CondVar memory_freed;
+
+  // Atomic.
+  std::atomic<bool> closed{false};
+  std::atomic<std::uint64_t> next_series_id{1};
+  std::atomic<std::uint64_t> wal_bytes_since_cut{0};
+  std::atomic<std::int64_t> last_cut_nanos{0};       // monotonic clock
+  std::atomic<std::uint64_t> flushed_commit{0};
+  std::atomic<std::uint64_t> flushes{0};
+  std::atomic<std::uint64_t> flush_failures{0};
+
+  /// Rings the scheduler when a flush is due; empty without background work.
+  std::function<void()> wake_scheduler;
+
+  void Log(LogLevel level, std::string_view message) const {
+    if (options.log) {
+      options.log(level, message);
+    }
+  }
+  DuplicatePolicy PolicyOf(const SeriesSettings& series) const {
+    return series.has_duplicates ? series.duplicates : settings.duplicates;
+  }
+  /// Memory of the mutable and sealed generations.
+  std::int64_t HeadBytes() const;
+  /// True when a flush is due by WAL bytes, memory or age.
+  bool FlushIsDue() const;
+};
+
+}  // namespace tsdb::engine

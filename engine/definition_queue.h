@@ -1,0 +1,49 @@
+// DefinitionQueue: definitions of new series on their way from "has a commit number" to "can be found".
+//
+// Push in commit order (under the order lock of definitions); once a record is written whoever comes by drains: the
+// index learns the series, the registry entry becomes live, the generation keeps it for the catalogue. Definitions whose
+// record failed are forgotten.
+//
+// Thread safety: thread-safe. Lock order: after the stripes, before registry and index.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "base/mutex.h"
+#include "base/series_definition.h"
+#include "engine/head/generation.h"
+#include "engine/registry.h"
+#include "index/series_index.h"
+#include "wal/log.h"
+
+namespace tsdb::engine {
+
+/// The new series of one record; lives in the operation until it left the queue.
+struct PendingDefinitions {
+  const wal::LogRecord* record = nullptr;
+  Generation* generation = nullptr;
+  std::vector<SeriesDefinition>* definitions = nullptr;
+  std::vector<RegistryEntry*>* entries = nullptr;
+  PendingDefinitions* next = nullptr;
+};
+
+class DefinitionQueue {
+ public:
+  void Push(PendingDefinitions* pending) TSDB_EXCLUDES(mutex_);
+  /// Handles everything at the front whose record is decided. Cheap when there is nothing.
+  void Drain(Registry& registry, index::SeriesIndex& index) TSDB_EXCLUDES(mutex_);
+  /// Returns when `entry` is no longer kOrdered.
+  void WaitDecided(const RegistryEntry& entry) TSDB_EXCLUDES(mutex_);
+
+ private:
+  Mutex mutex_;  // guards the queue and Generation::definitions of generations whose cut is not done
+  CondVar decided_;
+  PendingDefinitions* front_ TSDB_GUARDED_BY(mutex_) = nullptr;
+  PendingDefinitions* back_ TSDB_GUARDED_BY(mutex_) = nullptr;
+  /// Release in Push, acquire in Drain: a thread whose record was written behind a push sees it.
+  std::atomic<std::uint64_t> size_{0};
+};
+
+}  // namespace tsdb::engine

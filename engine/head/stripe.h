@@ -1,0 +1,53 @@
+// Stripe: the lock and the queue of a part of the series. Effects of commits wait in the queue until their record is
+// written, then whoever comes by applies them, in commit order.
+//
+//   Order (holding the mutexes of all stripes a batch touches): number the record, push a slice at each stripe
+//   Apply (one stripe at a time): drain the front of the queue while its records are decided
+//
+// Thread safety: everything is guarded by `mutex`. Lock order: stripes ascending, then the log.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/mutex.h"
+#include "engine/head/generation.h"
+#include "wal/log.h"
+#include "wal/record.h"
+
+namespace tsdb::engine {
+
+/// The samples of one batch that belong to one stripe; lives in the batch until it left the queue.
+struct PendingSlice {
+  const wal::LogRecord* record = nullptr;
+  Generation* generation = nullptr;
+  const wal::Put* puts = nullptr;
+  HeadSeries* const* series = nullptr;
+  std::size_t count = 0;
+  PendingSlice* next = nullptr;
+};
+
+struct Stripe {
+  Mutex mutex;
+  /// The mutable generation as this stripe sees it; changed by a cut, which holds all stripes.
+  Generation* generation TSDB_GUARDED_BY(mutex) = nullptr;
+  PendingSlice* front TSDB_GUARDED_BY(mutex) = nullptr;
+  PendingSlice* back TSDB_GUARDED_BY(mutex) = nullptr;
+
+  void Push(PendingSlice* slice) TSDB_REQUIRES(mutex) {
+    slice->next = nullptr;
+    (back == nullptr ? front : back->next) = slice;
+    back = slice;
+  }
+  /// Applies the slices at the front whose record is written and drops those whose record failed, up to the first that is
+  /// still pending.
+  void Drain() TSDB_REQUIRES(mutex);
+};
+
+using Stripes = std::array<Stripe, kStripes>;
+
+/// Puts samples into their series, looking ahead so that the cache lines arrive in time.
+void ApplyPuts(Generation* generation, const wal::Put* puts, HeadSeries* const* series, std::size_t count);
+
+}  // namespace tsdb::engine

@@ -1,0 +1,71 @@
+// Judge: turns what a writer asked for into effects, for samples that may meet a stored one (policies other than `last`,
+// increments, the time `now`, counting of replacements).
+//
+// What a sample meets is looked up newest first: earlier samples of the same batch, records that are ordered but not yet
+// applied, the mutable generation, sealed generations, files (fetched before the locks were taken).
+//
+// Thread safety: one per batch; Fetch without locks, Decide under the stripe of the sample.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "engine/core.h"
+#include "engine/file_lookup.h"
+#include "engine/version.h"
+#include "tsdb/write_batch.h"
+
+namespace tsdb::engine {
+
+/// One sample of a batch, resolved.
+struct BatchSample {
+  wal::Put put;
+  HeadSeries* series = nullptr;
+  std::uint32_t index = 0;  // position in the batch
+  bool increment = false;
+};
+
+class Judge {
+ public:
+  enum class Verdict : std::uint8_t { kStore, kReplace, kIgnore, kReject };
+
+  Judge(Core& core, VersionPtr version, const WriteOptions& options);
+
+  /// True when a batch needs a judge at all.
+  static bool Needed(const WriteOptions& options, std::span<const BatchSample> samples);
+
+  /// Looks up what files hold for sample number `i` of the grouped batch. An error refuses the sample.
+  Status Fetch(std::size_t i, const BatchSample& sample);
+  void Reserve(std::size_t samples) { stored_.resize(samples); }
+
+  /// Decides sample `i`; kStore and kReplace leave the effect in sample->put. kReject leaves the reason in `status`.
+  Verdict Decide(std::size_t i, const Stripe& stripe, BatchSample* sample, Status* status)
+      TSDB_REQUIRES(stripe.mutex);
+  /// Forgets what was decided, for another try.
+  void Reset() { decided_.clear(); }
+
+  const Version& version() const { return *version_; }
+
+ private:
+  struct Stored {
+    std::optional<double> value;    // in files at the sample's time
+    std::optional<Sample> newest;   // in files
+  };
+  std::optional<double> FindExisting(const Stripe& stripe, const BatchSample& sample, const Stored& stored) const
+      TSDB_REQUIRES(stripe.mutex);
+  std::optional<Sample> FindNewest(const Stripe& stripe, const BatchSample& sample, const Stored& stored) const
+      TSDB_REQUIRES(stripe.mutex);
+
+  Core& core_;
+  VersionPtr version_;
+  FileLookup files_;
+  const WriteOptions& options_;
+  std::vector<Stored> stored_;
+  std::map<std::pair<std::uint64_t, Timestamp>, double> decided_;  // effects of this batch
+};
+
+}  // namespace tsdb::engine
