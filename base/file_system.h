@@ -48,6 +48,7 @@ class RandomReadFile {
   virtual ~RandomReadFile() = default;
   /// Reads up to `n` bytes at `offset` into `out`; returns how many there were (fewer only at the end of the file).
   virtual Result<std::size_t> ReadAt(std::uint64_t offset, std::size_t n, char* out) const = 0;
+  /// Bytes when it was opened; ReadAt also sees what was appended since.
   virtual std::uint64_t size() const = 0;
   virtual const std::string& path() const = 0;
 };
@@ -76,7 +77,7 @@ class FileSystem {
 
   virtual Result<std::unique_ptr<WritableFile>> OpenWritable(const std::string& path, OpenMode mode) = 0;
   virtual Result<std::unique_ptr<RandomReadFile>> OpenReadable(const std::string& path) = 0;
-  /// Replaces `to` atomically when it exists.
+  /// Replaces `to` atomically when it exists. Handles opened before stay with their file, as after RemoveFile.
   virtual Status Rename(const std::string& from, const std::string& to) = 0;
   virtual Status RemoveFile(const std::string& path) = 0;
   /// Removes a directory with everything in it; OK when there is none.

@@ -5,7 +5,9 @@
 //   entry    = name -> file, durable or not yet (create, rename and remove wait for SyncDirectory)
 //
 // Operations are numbered from 1: every OpenWritable, Append, Sync, Reserve, Rename, RemoveFile, RemoveAll,
-// CreateDirectories, SyncDirectory counts one. Reads do not count.
+// CreateDirectories, SyncDirectory counts one, under these names. Reads and Lock do not count.
+//
+// Not modelled: renaming a directory into another one (kNotSupported), hard and symbolic links, permissions.
 //
 // Thread safety: thread-safe.
 #pragma once
@@ -53,15 +55,18 @@ class MemoryFileSystem final : public FileSystem {
   /// Called with the operation's number, its name and path before it runs; an error it returns becomes the operation's
   /// outcome without effect. Empty function: none. For error injection.
   void SetFault(std::function<Status(std::uint64_t number, std::string_view operation, const std::string& path)> fault);
-  /// Bytes that may still be written before kNoSpace; default unlimited.
+  /// Bytes that may still be written or reserved before kNoSpace; default unlimited. What did fit of an Append is
+  /// written. Removed, truncated and replaced files give theirs back.
   void SetFreeBytes(std::uint64_t bytes);
 
-  /// A new file system holding what a power cut at this moment leaves. `seed` is used by kRandom.
+  /// A new file system holding what a power cut at this moment leaves, all of it durable: no locks, no faults, no stop,
+  /// unlimited space, operations counted from 1. `seed` is used by kRandom.
   std::unique_ptr<MemoryFileSystem> AfterPowerCut(CutMode mode, std::uint64_t seed = 0) const;
-  /// A copy of everything, synced or not.
+  /// A copy of all files and directories, synced or not; otherwise as new.
   std::unique_ptr<MemoryFileSystem> Clone() const;
 
-  /// Test access to a file's bytes, outside the operation count. Write makes the bytes durable.
+  /// Test access to a file's bytes, outside the operation count. Write makes the bytes and the entries on the way durable
+  /// (parents are created); open readers see the new bytes.
   Result<std::string> ReadWhole(const std::string& path) const;
   void WriteWhole(const std::string& path, std::string data);
 
