@@ -28,7 +28,9 @@ struct CatalogueMeta {
 Result<CatalogueMeta> WriteCatalogueFile(FileSystem& fs, const std::string& path, std::uint64_t number,
                                          std::uint64_t store_high, std::uint64_t store_low,
                                          std::span<const SeriesDefinition> definitions);
-/// Visits every definition in order. kCorruption names path@offset; what came before was visited.
+/// What the header says. kCorruption, kNotSupported (newer version).
+Result<CatalogueMeta> ReadCatalogueMeta(FileSystem& fs, const std::string& path);
+/// Visits every definition in order; an error of `visit` ends it and is returned. kCorruption names path@offset; what came before was visited.
 Status ReadCatalogueFile(FileSystem& fs, const std::string& path, std::uint64_t store_high, std::uint64_t store_low,
                          const std::function<Status(const SeriesDefinition&)>& visit);
 

@@ -26,7 +26,8 @@
 namespace tsdb::chunk {
 
 /// Statistics of a chunk's values. NaN values count only in count and nan_count (first and last keep any value, bit for
-/// bit). min and max are NaN when every value is.
+/// bit). min and max are NaN (the canonical quiet one) when every value is; -0.0 counts as less than +0.0, so that they do
+/// not depend on the order of the values.
 struct ChunkStatistics {
   std::uint32_t count = 0;
   std::uint32_t nan_count = 0;
@@ -44,8 +45,8 @@ struct ChunkEntry {
   Timestamp last_time = 0;
   ChunkStatistics statistics;
   std::uint64_t time_offset = 0;
-  std::uint32_t time_bytes = 0;
   std::uint64_t value_offset = 0;
+  std::uint32_t time_bytes = 0;
   std::uint32_t value_bytes = 0;
   std::uint32_t time_checksum = 0;
   std::uint32_t value_checksum = 0;
@@ -79,6 +80,7 @@ struct ChunkFileOptions {
   std::uint64_t number = 0;
   CommitNumber first_commit;
   CommitNumber last_commit;
+  std::uint32_t level = 0;
 };
 
 class ChunkFileWriter {
@@ -89,7 +91,11 @@ class ChunkFileWriter {
   virtual ~ChunkFileWriter() = default;
   /// Adds one chunk: 1 to kChunkSamplesMax samples, (id, first time) ascending from call to call, chunks of one series not
   /// overlapping.
+  /// Errors: kInvalidArgument for input out of order, kInternal when what was encoded does not decode to the same bits, and
+  /// those of the file system; after one every further call returns it.
   virtual Status Add(SeriesId id, ColumnsView columns) = 0;
+  /// Size the file would have when finished now.
+  virtual std::uint64_t bytes() const = 0;
   /// Writes directory and footer, syncs and closes. kInvalidArgument when no chunk was added.
   virtual Result<ChunkFileMeta> Finish() = 0;
 };

@@ -56,7 +56,9 @@ struct ManifestEdit {
   std::int64_t last_wall_nanos = 0;
 };
 
-/// The state after the edit. kCorruption when it does not fit (a file added twice, one removed that is not there).
+/// The state after the edit: files are removed, then added; positions and numbers only go forward (the larger one stays),
+/// and next_file_number passes the files added. kCorruption when the edit does not fit (a file added twice, one removed that
+/// is not there); the state is then as before.
 Status ApplyEdit(const ManifestEdit& edit, ManifestState* state);
 
 class Manifest {
@@ -73,8 +75,9 @@ class Manifest {
   virtual ~Manifest() = default;
 
   virtual const ManifestState& state() const = 0;
-  /// Appends and syncs; the state changes only on success. After an error of unknown outcome the next Append writes a new
-  /// manifest file first.
+  /// Appends and syncs; the state changes only on success. After an error the outcome is unknown (the edit may be on the
+  /// disk): files it adds or removes must stay until a later Append succeeded, which writes the whole state into a new
+  /// manifest file.
   virtual Status Append(const ManifestEdit& edit) = 0;
   /// Name of the file in use, relative to the database: "manifest/000003".
   virtual std::string file_name() const = 0;
@@ -83,5 +86,7 @@ class Manifest {
 /// Paths relative to a database: "chunks/000007.chunk", "catalogue/000003.catalogue".
 std::string ChunkFileName(std::uint64_t number);
 std::string CatalogueFileName(std::uint64_t number);
+/// "manifest/000003".
+std::string ManifestFileName(std::uint64_t number);
 
 }  // namespace tsdb::chunk

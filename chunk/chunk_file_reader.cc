@@ -1,0 +1,223 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <new>
+
+#include "base/checksum.h"
+#include "chunk/chunk_directory.h"
+#include "chunk/chunk_file.h"
+#include "chunk/chunk_file_format.h"
+#include "chunk/place_seed.h"
+
+namespace tsdb::chunk {
+
+namespace {
+
+/// Reads exactly `n` bytes; a file that ends before is damaged.
+Status ReadExactly(const RandomReadFile& file, std::uint64_t offset, std::size_t n, char* out) {
+  TSDB_ASSIGN_OR_RETURN(const std::size_t got, file.ReadAt(offset, n, out));
+  if (got != n) {
+    return Status::Corruption(fmt::format("{}@{}: the file ends {} bytes too early", file.path(), offset, n - got));
+  }
+  return {};
+}
+
+bool SameStatistics(const ChunkStatistics& a, const ChunkStatistics& b) {
+  const auto same = [](double x, double y) { return std::bit_cast<std::uint64_t>(x) == std::bit_cast<std::uint64_t>(y); };
+  return a.count == b.count && a.nan_count == b.nan_count && same(a.min, b.min) && same(a.max, b.max) &&
+         same(a.first, b.first) && same(a.last, b.last);
+}
+
+class Reader final : public ChunkFileReader {
+ public:
+  explicit Reader(std::unique_ptr<RandomReadFile> file) : file_(std::move(file)) {}
+
+  Status Load() {
+    const std::uint64_t size = file_->size();
+    if (size < kChunkFileHeaderBytes + kChunkFileFooterBytes) {
+      return Status::Corruption(fmt::format("{}@0: {} bytes are too few for a chunk file", path(), size));
+    }
+    TSDB_RETURN_IF_ERROR(LoadHeader());
+    std::string bytes(kChunkFileFooterBytes, '\0');
+    TSDB_RETURN_IF_ERROR(ReadExactly(*file_, size - kChunkFileFooterBytes, bytes.size(), bytes.data()));
+    TSDB_RETURN_IF_ERROR(At(DecodeChunkFileFooter(bytes, options_.number, size, &footer_)));
+    TSDB_RETURN_IF_ERROR(ReadDirectory(&bytes));
+    TSDB_RETURN_IF_ERROR(At(DecodeDirectory(bytes, footer_, &entries_)));
+    meta_.number = options_.number;
+    meta_.bytes = size;
+    meta_.first_commit = options_.first_commit;
+    meta_.last_commit = options_.last_commit;
+    meta_.first_time = footer_.first_time;
+    meta_.last_time = footer_.last_time;
+    meta_.series = footer_.series;
+    meta_.chunks = footer_.chunks;
+    meta_.samples = footer_.samples;
+    meta_.level = options_.level;
+    return {};
+  }
+
+  const ChunkFileOptions& options() const override { return options_; }
+  const ChunkFileMeta& meta() const override { return meta_; }
+  const std::string& path() const override { return file_->path(); }
+  std::span<const ChunkEntry> entries() const override { return entries_; }
+
+  std::span<const ChunkEntry> Find(SeriesId id) const override {
+    const auto range = std::ranges::equal_range(entries_, id, {}, &ChunkEntry::id);
+    return {range.begin(), range.end()};
+  }
+
+  Status Read(const ChunkEntry& entry, Columns* out) const override {
+    try {
+      return ReadChunk(entry, out);
+    } catch (const std::bad_alloc&) {
+      return Status::OutOfMemory(path() + ": no memory for a chunk");
+    }
+  }
+
+  Status Verify(std::vector<std::string>* damage) const override {
+    try {
+      return VerifyAll(damage);
+    } catch (const std::bad_alloc&) {
+      return Status::OutOfMemory(path() + ": no memory to verify it");
+    }
+  }
+
+  std::uint64_t memory_bytes() const override { return sizeof(*this) + entries_.capacity() * sizeof(ChunkEntry); }
+
+ private:
+  /// Puts the path in front of a message that starts at "@offset".
+  Status At(const Status& status) const {
+    return status.ok() ? Status() : Status(status.code(), path() + std::string(status.message()));
+  }
+
+  Status LoadHeader() {
+    char header[kChunkFileHeaderBytes];
+    TSDB_RETURN_IF_ERROR(ReadExactly(*file_, 0, sizeof header, header));
+    return At(DecodeChunkFileHeader({header, sizeof header}, &options_));
+  }
+
+  /// The footer was checked: the directory lies inside the file.
+  Status ReadDirectory(std::string* bytes) const {
+    bytes->resize(static_cast<std::size_t>(footer_.directory_bytes));
+    TSDB_RETURN_IF_ERROR(ReadExactly(*file_, footer_.directory_offset, bytes->size(), bytes->data()));
+    if (Checksum64(*bytes, PlaceSeed(options_.number, footer_.directory_offset)) != footer_.directory_checksum) {
+      return Status::Corruption(fmt::format("{}@{}: directory checksum mismatch", path(), footer_.directory_offset));
+    }
+    return {};
+  }
+
+  Status CheckColumn(const ChunkEntry& entry, std::string_view what, std::uint64_t offset, std::string_view data,
+                     std::uint32_t checksum) const {
+    if (!data.empty() && Checksum32(data, PlaceSeed(options_.number, offset)) != checksum) {
+      return Status::Corruption(fmt::format("{}@{}: {} of series {} from {} on: checksum mismatch", path(), offset, what,
+                                            entry.id.value, entry.first_time));
+    }
+    return {};
+  }
+
+  Status Decoded(const Status& status, const ChunkEntry& entry, std::string_view what, std::uint64_t offset) const {
+    if (status.ok()) {
+      return {};
+    }
+    return status.WithContext(
+        fmt::format("{}@{}: {} of series {} from {} on", path(), offset, what, entry.id.value, entry.first_time));
+  }
+
+  Status ReadChunk(const ChunkEntry& entry, Columns* out) const {
+    const std::uint64_t columns_end = footer_.directory_offset;
+    const std::uint64_t count = entry.statistics.count;
+    if (count == 0 || count > kChunkSamplesMax || entry.time_bytes > ColumnBytesMax(count) ||
+        entry.value_bytes > ColumnBytesMax(count) || entry.time_offset > columns_end ||
+        entry.time_bytes > columns_end - entry.time_offset || entry.value_offset > columns_end ||
+        entry.value_bytes > columns_end - entry.value_offset) {
+      return Status::InvalidArgument(path() + ": the chunk is not of this file's directory");
+    }
+    // Encoded columns pass through one buffer per thread, so that a read allocates nothing but its result.
+    thread_local std::string scratch;
+    const std::size_t total = static_cast<std::size_t>(entry.time_bytes) + entry.value_bytes;
+    if (scratch.size() < total) {
+      scratch.resize(total);
+    }
+    const bool adjacent = entry.value_offset == entry.time_offset + entry.time_bytes;
+    if (adjacent && total != 0) {
+      TSDB_RETURN_IF_ERROR(ReadExactly(*file_, entry.time_offset, total, scratch.data()));
+    } else {
+      if (entry.time_bytes != 0) {
+        TSDB_RETURN_IF_ERROR(ReadExactly(*file_, entry.time_offset, entry.time_bytes, scratch.data()));
+      }
+      if (entry.value_bytes != 0) {
+        TSDB_RETURN_IF_ERROR(
+            ReadExactly(*file_, entry.value_offset, entry.value_bytes, scratch.data() + entry.time_bytes));
+      }
+    }
+    const std::string_view times(scratch.data(), entry.time_bytes);
+    const std::string_view values(scratch.data() + entry.time_bytes, entry.value_bytes);
+    TSDB_RETURN_IF_ERROR(CheckColumn(entry, "times", entry.time_offset, times, entry.time_checksum));
+    TSDB_RETURN_IF_ERROR(CheckColumn(entry, "values", entry.value_offset, values, entry.value_checksum));
+    out->times.resize(static_cast<std::size_t>(count));
+    out->values.resize(static_cast<std::size_t>(count));
+    TSDB_RETURN_IF_ERROR(
+        Decoded(DecodeTimeColumn(entry, times, out->times.data()), entry, "times", entry.time_offset));
+    return Decoded(DecodeValueColumn(entry, values, out->values.data()), entry, "values", entry.value_offset);
+  }
+
+  /// Header, footer and directory as they are on the disk now.
+  Status CheckFixedParts() const {
+    ChunkFileOptions options;
+    ChunkFileFooter footer;
+    char header[kChunkFileHeaderBytes];
+    TSDB_RETURN_IF_ERROR(ReadExactly(*file_, 0, sizeof header, header));
+    TSDB_RETURN_IF_ERROR(At(DecodeChunkFileHeader({header, sizeof header}, &options)));
+    std::string bytes(kChunkFileFooterBytes, '\0');
+    TSDB_RETURN_IF_ERROR(ReadExactly(*file_, meta_.bytes - bytes.size(), bytes.size(), bytes.data()));
+    TSDB_RETURN_IF_ERROR(At(DecodeChunkFileFooter(bytes, options_.number, meta_.bytes, &footer)));
+    return ReadDirectory(&bytes);
+  }
+
+  Status VerifyAll(std::vector<std::string>* damage) const {
+    TSDB_RETURN_IF_ERROR(Note(CheckFixedParts(), damage));
+    // The columns of the directory fill what lies between header and directory: nothing stays unread.
+    Columns columns;
+    for (const ChunkEntry& entry : entries_) {
+      const Status read = ReadChunk(entry, &columns);
+      TSDB_RETURN_IF_ERROR(Note(read, damage));
+      if (read.ok() && !SameStatistics(ComputeStatistics(columns.values), entry.statistics)) {
+        damage->push_back(fmt::format("{}@{}: the statistics of series {} from {} on are not those of its values", path(),
+                                      footer_.directory_offset, entry.id.value, entry.first_time));
+      }
+    }
+    return {};
+  }
+
+  /// Damage goes into the list; other errors (I/O, memory, handles) are none and end the check.
+  static Status Note(const Status& status, std::vector<std::string>* damage) {
+    if (status.code() != StatusCode::kCorruption && status.code() != StatusCode::kNotSupported) {
+      return status;
+    }
+    damage->emplace_back(status.message());
+    return {};
+  }
+
+  const std::unique_ptr<RandomReadFile> file_;
+  // Constant after Load.
+  ChunkFileOptions options_;
+  ChunkFileMeta meta_;
+  ChunkFileFooter footer_;
+  std::vector<ChunkEntry> entries_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<ChunkFileReader>> ChunkFileReader::Open(FileSystem& fs, const std::string& path) {
+  TSDB_ASSIGN_OR_RETURN(std::unique_ptr<RandomReadFile> file, fs.OpenReadable(path));
+  try {
+    auto reader = std::make_unique<Reader>(std::move(file));
+    TSDB_RETURN_IF_ERROR(reader->Load());
+    return std::unique_ptr<ChunkFileReader>(std::move(reader));
+  } catch (const std::bad_alloc&) {
+    return Status::OutOfMemory(path + ": no memory for the directory");
+  }
+}
+
+}  // namespace tsdb::chunk
