@@ -1,0 +1,34 @@
+#include "compaction/output_files.h"
+
+#include <set>
+
+namespace tsdb::compaction {
+
+OutputFiles::~OutputFiles() {
+  for (const std::string& path : paths_) {
+    // The job's own error is what its caller hears; a leftover is an orphan, removed at the next open.
+    static_cast<void>(fs_.RemoveFile(path));
+  }
+}
+
+Status OutputFiles::SyncFolders() {
+  std::set<std::string> folders;
+  for (const std::string& path : paths_) {
+    folders.insert(ParentPath(path));
+  }
+  for (const std::string& folder : folders) {
+    TSDB_RETURN_IF_ERROR(fs_.SyncDirectory(folder));
+  }
+  return {};
+}
+
+Status EnsureFolder(FileSystem& fs, const std::string& path) {
+  TSDB_ASSIGN_OR_RETURN(const bool exists, fs.Exists(path));
+  if (exists) {
+    return {};
+  }
+  TSDB_RETURN_IF_ERROR(fs.CreateDirectories(path));
+  return fs.SyncDirectory(ParentPath(path));
+}
+
+}  // namespace tsdb::compaction

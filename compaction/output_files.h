@@ -1,0 +1,36 @@
+// OutputFiles: the files a job has written so far. They are removed again unless the job says it succeeded.
+//
+// Thread safety: none; belongs to a job.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/file_system.h"
+#include "tsdb/status.h"
+
+namespace tsdb::compaction {
+
+class OutputFiles {
+ public:
+  explicit OutputFiles(FileSystem& fs) : fs_(fs) {}
+  ~OutputFiles();
+  OutputFiles(const OutputFiles&) = delete;
+  OutputFiles& operator=(const OutputFiles&) = delete;
+
+  /// To be called before the file is created.
+  void Add(const std::string& path) { paths_.push_back(path); }
+  /// Makes the entries of the files' folders durable.
+  Status SyncFolders();
+  /// From here on the files stay.
+  void Keep() { paths_.clear(); }
+
+ private:
+  FileSystem& fs_;
+  std::vector<std::string> paths_;
+};
+
+/// Creates a folder of the database if it is missing, and makes its entry durable.
+Status EnsureFolder(FileSystem& fs, const std::string& path);
+
+}  // namespace tsdb::compaction
