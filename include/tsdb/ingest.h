@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -57,10 +58,11 @@ struct ImportOptions {
 struct ImportSummary {
   std::uint64_t bytes = 0;
   std::uint64_t lines = 0;
-  std::uint64_t read = 0;      // samples found in the text, bad ones included
-  std::uint64_t stored = 0;
-  std::uint64_t replaced = 0;
-  std::uint64_t ignored = 0;   // accepted without effect, exemplars and created lines
+  // After Finish: read = stored + replaced + ignored + rejected.
+  std::uint64_t read = 0;      // samples found in the text; a line that cannot be read counts as one
+  std::uint64_t stored = 0;    // samples that are new
+  std::uint64_t replaced = 0;  // samples that took the place of an older one (0 when the sink does not count them)
+  std::uint64_t ignored = 0;   // accepted without effect: by policy, exemplars, created lines
   std::uint64_t rejected = 0;  // bad lines and refused samples
   std::uint64_t rounded = 0;   // integers beyond 2^53
   std::uint64_t new_series = 0;
@@ -78,6 +80,8 @@ class Importer {
   virtual ~Importer() = default;
   /// Takes the next bytes. An error ends the import: the sink failed, or stop_on_error met a bad line.
   virtual Status Feed(std::string_view bytes) = 0;
+  /// Sends the samples gathered so far without waiting for a full batch; for live streams.
+  virtual Status Flush() = 0;
   /// Takes the last line (which needs no newline) and sends the last batch.
   virtual Status Finish() = 0;
   virtual const ImportSummary& summary() const = 0;
