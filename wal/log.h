@@ -34,6 +34,7 @@
 
 #include "base/clock.h"
 #include "base/file_system.h"
+#include "base/mutex.h"
 #include "tsdb/result.h"
 #include "tsdb/types.h"
 
@@ -51,19 +52,21 @@ class LogRecord {
  public:
   enum class State : std::uint8_t { kPending, kWritten, kFailed };
 
-  /// Encoded operations (RecordBuilder::payload); must stay valid until Write returned.
+  /// Encoded operations (RecordBuilder::payload), at most 1 GiB; set before Enqueue (another thread may write it from then
+  /// on) and valid until Write returned.
   std::string_view payload;
 
   CommitNumber commit() const { return commit_; }
   State state() const { return state_.load(std::memory_order_acquire); }
 
  private:
-  friend class Log;
+  friend class GroupCommitLog;
   CommitNumber commit_;
   Durability durability_ = Durability::kNone;
   std::atomic<State> state_{State::kPending};
   Status status_;
   LogRecord* next_ = nullptr;
+  CondVar* wake_ = nullptr;  // of the thread waiting in Write; guarded by the log's mutex
 };
 
 struct LogOptions {
@@ -85,7 +88,8 @@ struct LogOptions {
   std::uint64_t last_segment = 0;
   /// Wall time of groups starts at least here (monotone per store).
   std::int64_t last_wall_nanos = 0;
-  /// Called once when writing begins to fail and once when it works again. May be empty.
+  /// Called once when writing begins to fail (why) and once when it works again (OK), from whichever thread did the I/O;
+  /// must not call the log. May be empty.
   std::function<void(const Status&)> on_state_change;
 };
 
@@ -103,8 +107,8 @@ struct LogStats {
 
 class Log {
  public:
-  /// Starts a log in `directory` (created when missing) behind what Replay found there. No segment is created before the
-  /// first write. `fs` and `clock` outlive the log.
+  /// Starts a log in `directory` (created when missing) behind what Replay found there, and syncs the segments it finds.
+  /// No segment is created before the first write. `fs` and `clock` outlive the log.
   static Result<std::unique_ptr<Log>> Open(FileSystem& fs, Clock& clock, std::string directory, LogOptions options);
   /// Ends the sync thread and closes the segment without syncing. No thread may be in a call.
   virtual ~Log() = default;
@@ -119,7 +123,8 @@ class Log {
   /// Highest number given so far.
   virtual CommitNumber last_assigned() const = 0;
   virtual CommitNumber last_synced() const = 0;
-  /// Waits until everything up to `commit` is written and synced, syncing if need be. Numbers that failed count as done.
+  /// Waits until everything up to `commit` is written and synced, syncing if need be. Numbers that failed count as done;
+  /// one not given yet is kInvalidArgument.
   virtual Status SyncThrough(CommitNumber commit) = 0;
   /// Syncs what is written.
   virtual Status SyncNow() = 0;

@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/coding.h"
 #include "base/series_definition.h"
 #include "tsdb/result.h"
 #include "tsdb/types.h"
@@ -38,6 +39,10 @@ enum class OpKind : std::uint8_t {
   kClockAccepted = 14,  // someone accepted the clock for retention
 };
 
+/// "put", "define", ...; "unknown" for numbers without a meaning.
+std::string_view OpKindName(OpKind kind);
+
+/// One sample that takes effect. `id` is not 0 and `time` is not kNow.
 struct Put {
   SeriesId id;
   Timestamp time = 0;
@@ -47,8 +52,8 @@ struct Put {
 class RecordBuilder {
  public:
   void AddDefinition(const SeriesDefinition& definition);
-  /// Puts in their order; consecutive ones of near ids and times take few bytes (id and time deltas as varints, values
-  /// that are small integers as varints, all others as 8 raw bytes).
+  /// Puts in their order; consecutive ones of near ids and times take few bytes, as do values that are small integers or
+  /// have few significant bits; every value is kept bit for bit.
   void AddPuts(std::span<const Put> puts);
   std::string_view payload() const { return bytes_; }
   bool empty() const { return bytes_.empty(); }
@@ -67,7 +72,11 @@ class RecordVisitor {
   virtual Status OnDefinition(const SeriesDefinition& definition) = 0;
 };
 
-/// Decodes untrusted bytes. kCorruption: the bytes are not a record (operations before the damage were visited);
+/// Takes the next operation apart without looking into its body. False when the bytes are cut off.
+bool ReadOperation(ByteReader* reader, OpKind* kind, std::string_view* body);
+
+/// Decodes untrusted bytes. kCorruption: the bytes are not a record (what stands before the damage was visited, puts in
+/// runs of up to 256);
 /// kNotSupported: an operation kind of a later version.
 Status VisitRecord(std::string_view payload, CommitNumber commit, RecordVisitor& visitor);
 
