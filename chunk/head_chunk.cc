@@ -1,46 +1,268 @@
 #include "chunk/head_chunk.h"
 
+#include <algorithm>
 #include <cstdlib>
+#include <cstring>
+#include <new>
+#include <utility>
 
-#include "base/coding.h"
+#include "chunk/decimal.h"
 
 namespace tsdb::chunk {
+namespace {
 
-HeadChunk::HeadChunk() = default;
-HeadChunk::~HeadChunk() = default;
-HeadChunk::HeadChunk(HeadChunk&&) noexcept = default;
-HeadChunk& HeadChunk::operator=(HeadChunk&&) noexcept = default;
+/// Bits a sample takes at most: a wide time (1 + 15 + 2 + 6 + 64), a raised exponent (1 + 15 + 2 + 5) and a wide value.
+constexpr std::size_t kSampleBitsMax = 256;
+/// The first sample takes a time, an exponent and a raw value.
+constexpr std::size_t kFirstSampleBitsMax = 64 + 5 + 64;
+/// A first value with more digits may be noise; a second one raises the exponent.
+constexpr int kFirstExponentMax = 9;
+/// What a digit costs for the rest of the chunk is weighed against raw values so far; see PutAtHigherExponent.
+constexpr double kRawBits = 82;
+constexpr double kBitsPerDigit = 3.33;
 
-void HeadChunk::Append(Timestamp time, double value) {
-  if (!bytes_.empty() && time <= last_time()) {
-    std::abort();
-  }
-  PutFixed64(&bytes_, static_cast<std::uint64_t>(time));
-  PutFixed64(&bytes_, LoadFixed<std::uint64_t>(reinterpret_cast<const char*>(&value)));
+std::uint64_t Difference(std::int64_t a, std::int64_t b) {
+  return static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b);
 }
 
-std::uint32_t HeadChunk::count() const { return static_cast<std::uint32_t>(bytes_.size() / 16); }
-Timestamp HeadChunk::first_time() const { return LoadFixed<Timestamp>(bytes_.data()); }
-Timestamp HeadChunk::last_time() const { return LoadFixed<Timestamp>(bytes_.data() + bytes_.size() - 16); }
-double HeadChunk::last_value() const { return LoadFixed<double>(bytes_.data() + bytes_.size() - 8); }
-std::size_t HeadChunk::memory_bytes() const { return bytes_.capacity(); }
-const void* HeadChunk::tail() const { return bytes_.data() + bytes_.size(); }
-HeadChunk::Snapshot HeadChunk::TakeSnapshot() const { return {count(), bytes_}; }
+}  // namespace
 
-Status DecodeHeadChunk(const HeadChunk::Snapshot& snapshot, std::vector<Timestamp>* times,
-                       std::vector<double>* values) {
-  if (snapshot.bits.size() != std::size_t{16} * snapshot.count) {
-    return Status::Corruption("head chunk has the wrong size");
+HeadChunk::~HeadChunk() { std::free(words_); }
+
+HeadChunk::HeadChunk(HeadChunk&& other) noexcept { *this = std::move(other); }
+
+HeadChunk& HeadChunk::operator=(HeadChunk&& other) noexcept {
+  if (this != &other) {
+    std::free(words_);
+    words_ = std::exchange(other.words_, nullptr);
+    used_bits_ = std::exchange(other.used_bits_, 0);
+    capacity_ = std::exchange(other.capacity_, 0);
+    last_time_ = other.last_time_;
+    decimal_ = other.decimal_;
+    last_bits_ = other.last_bits_;
+    value_state_ = std::exchange(other.value_state_, head::kFirstState);
+    time_state_ = std::exchange(other.time_state_, head::kFirstState);
+    forecast_ = std::exchange(other.forecast_, {});
+    count_ = std::exchange(other.count_, 0);
+    exponent_ = std::exchange(other.exponent_, 0);
+    raw_values_ = std::exchange(other.raw_values_, 0);
+    xor_leading_ = std::exchange(other.xor_leading_, 0);
+    xor_trailing_ = std::exchange(other.xor_trailing_, 0);
+    xor_mode_ = std::exchange(other.xor_mode_, false);
   }
-  for (std::size_t i = 0; i < snapshot.count; ++i) {
-    const Timestamp time = LoadFixed<Timestamp>(snapshot.bits.data() + 16 * i);
-    if (i > 0 && time <= times->back()) {
-      return Status::Corruption("times of a head chunk do not rise");
+  return *this;
+}
+
+void HeadChunk::Append(Timestamp time, double value) {
+  // Room first: a failure to grow leaves the chunk as it was. The usual sample needs two words, the worst five.
+  const std::size_t words = used_bits_ / 64 + 2;
+  if (words > capacity_) [[unlikely]] {
+    Grow(words);
+  }
+  if (count_ == 0) [[unlikely]] {
+    AppendFirst(time, value);
+    return;
+  }
+  if (time <= last_time_) [[unlikely]] {
+    std::abort();
+  }
+  const std::uint64_t delta = Difference(time, last_time_);
+  if (count_ == 1) [[unlikely]] {
+    Reserve(1);
+    Put(BitLength(delta) - 1, 6);
+    Put(delta, BitLength(delta));
+    forecast_.Start(delta);
+    PutValue(value);
+    last_time_ = time;
+    ++count_;
+    return;
+  }
+  const std::uint64_t time_symbol = ZigZag(static_cast<std::int64_t>(delta - forecast_.Next()));
+  const DecimalMatch match = MatchDecimal(value, exponent_);
+  if (match.exact() && !xor_mode_) [[likely]] {
+    // Both symbols at once where neither needs an escape.
+    const std::uint64_t value_symbol = ZigZag(static_cast<std::int64_t>(Difference(match.decimal, decimal_)));
+    head::SymbolState time_state = time_state_;
+    head::SymbolState value_state = value_state_;
+    head::Code time_code;
+    head::Code value_code;
+    if (head::MakeCode(&time_state, time_symbol, &time_code) &&
+        head::MakeCode(&value_state, value_symbol, &value_code) && time_code.width + value_code.width <= 64) [[likely]] {
+      forecast_.Update(delta, count_);
+      time_state_ = time_state;
+      value_state_ = value_state;
+      Put(time_code.bits | value_code.bits << (time_code.width & 63), time_code.width + value_code.width);
+      last_time_ = time;
+      decimal_ = match.decimal;
+      last_bits_ = std::bit_cast<std::uint64_t>(value);
+      ++count_;
+      return;
     }
-    times->push_back(time);
-    values->push_back(LoadFixed<double>(snapshot.bits.data() + 16 * i + 8));
   }
-  return Status::Ok();
+  Reserve(1);
+  PutSymbol(&time_state_, time_symbol);
+  forecast_.Update(delta, count_);
+  PutValue(value);
+  last_time_ = time;
+  ++count_;
+}
+
+void HeadChunk::Reserve(std::size_t samples) {
+  const std::size_t bits = (count_ == 0 ? kFirstSampleBitsMax : 0) + samples * kSampleBitsMax;
+  const std::size_t words = (used_bits_ + bits) / 64 + 2;
+  if (words > capacity_) {
+    Grow(words);
+  }
+}
+
+void HeadChunk::AppendFirst(Timestamp time, double value) {
+  Grow((kFirstSampleBitsMax + 63) / 64 + 1);
+  Put(static_cast<std::uint64_t>(time), 64);
+  const int exponent = ExactExponent(value);
+  last_bits_ = std::bit_cast<std::uint64_t>(value);
+  if (exponent >= 0 && exponent <= kFirstExponentMax) {
+    exponent_ = static_cast<std::uint8_t>(exponent);
+    decimal_ = MatchDecimal(value, exponent).decimal;
+    const std::uint64_t u = ZigZag(decimal_);
+    Put(exponent_, 5);
+    Put(BitLength(u), 6);  // at most 53
+    Put(u, BitLength(u));
+  } else {
+    exponent_ = 0;
+    decimal_ = 0;
+    Put(head::kRawFirstValue, 5);
+    Put(last_bits_, 64);
+  }
+  last_time_ = time;
+  count_ = 1;
+}
+
+void HeadChunk::PutSymbol(head::SymbolState* state, std::uint64_t u) {
+  head::Code code;
+  if (head::MakeCode(state, u, &code)) {
+    Put(code.bits, code.width);
+    return;
+  }
+  const bool flagged = state->flagged();
+  PutEscape(*state, head::kWide);
+  const std::uint64_t rest = u - (flagged ? 1 : 0);
+  const unsigned length = BitLength(rest | 1);
+  Put(length - 1, 6);
+  Put(rest, length);
+  state->Update(u, flagged);
+}
+
+void HeadChunk::PutEscape(const head::SymbolState& state, unsigned kind) {
+  const unsigned flag = state.flagged() ? 1 : 0;
+  const std::uint64_t code = head::kEscapePrefix | std::uint64_t{kind} << head::kQuotientMax;
+  Put(code << flag | flag, head::kQuotientMax + 2 + flag);
+}
+
+void HeadChunk::PutValue(double value) {
+  const auto bits = std::bit_cast<std::uint64_t>(value);
+  if (xor_mode_) {
+    PutXor(bits);
+  } else if (const DecimalMatch match = MatchDecimal(value, exponent_); match.exact()) {
+    PutSymbol(&value_state_, ZigZag(static_cast<std::int64_t>(Difference(match.decimal, decimal_))));
+    decimal_ = match.decimal;
+  } else if (match.in_range && match.decimal != 0 && std::abs(match.decimal) < head::kNearDecimalMax && match.ulps >= head::kUlpsMin && match.ulps <= head::kUlpsMax) {
+    PutEscape(value_state_, head::kUlps);
+    Put(static_cast<std::uint64_t>(match.ulps - head::kUlpsMin), 4);
+    PutSymbol(&value_state_, ZigZag(static_cast<std::int64_t>(Difference(match.decimal, decimal_))));
+    decimal_ = match.decimal;
+  } else if (!PutAtHigherExponent(value)) {
+    PutUnmatched(value);
+  }
+  last_bits_ = bits;
+}
+
+bool HeadChunk::PutAtHigherExponent(double value) {
+  const int exponent = ExactExponent(value, exponent_ + 1);
+  if (exponent < 0) {
+    return false;
+  }
+  // Every later sample pays for the digits: worth it once as much has been paid for raw values.
+  const int digits = exponent - exponent_;
+  const double raws = static_cast<double>(raw_values_) + 1;
+  if (2 * kRawBits * raws < kBitsPerDigit * digits * static_cast<double>(count_)) {
+    return false;
+  }
+  const double scaled = static_cast<double>(decimal_) * kPowersOfTen[static_cast<std::size_t>(digits)];
+  if (std::fabs(scaled) >= static_cast<double>(kDecimalMax)) {
+    return false;
+  }
+  PutEscape(value_state_, head::kExponent);
+  Put(static_cast<std::uint64_t>(exponent), 5);
+  head::RaiseExponent(digits, &decimal_, &value_state_);
+  exponent_ = static_cast<std::uint8_t>(exponent);
+  const std::int64_t decimal = MatchDecimal(value, exponent).decimal;
+  PutSymbol(&value_state_, ZigZag(static_cast<std::int64_t>(Difference(decimal, decimal_))));
+  decimal_ = decimal;
+  return true;
+}
+
+void HeadChunk::PutUnmatched(double value) {
+  const auto bits = std::bit_cast<std::uint64_t>(value);
+  PutEscape(value_state_, head::kRaw);
+  raw_values_ = static_cast<std::uint8_t>(std::min(raw_values_ + 1, 255));
+  if (raw_values_ >= 4 && std::uint32_t{raw_values_} * 4 > count_) {
+    Put(1, 1);
+    xor_mode_ = true;
+    xor_leading_ = 64;  // no window yet
+    PutXor(bits);
+  } else {
+    Put(0, 1);
+    Put(bits, 64);
+  }
+}
+
+void HeadChunk::PutXor(std::uint64_t bits) {
+  const std::uint64_t x = bits ^ last_bits_;
+  if (x == 0) {
+    Put(0, 1);
+    return;
+  }
+  const auto leading = std::min(31u, static_cast<unsigned>(std::countl_zero(x)));
+  const auto trailing = static_cast<unsigned>(std::countr_zero(x));
+  if (xor_leading_ != 64 && leading >= xor_leading_ && trailing >= xor_trailing_) {
+    Put(1, 2);
+    Put(x >> xor_trailing_, 64u - xor_leading_ - xor_trailing_);
+    return;
+  }
+  xor_leading_ = static_cast<std::uint8_t>(leading);
+  xor_trailing_ = static_cast<std::uint8_t>(trailing);
+  const unsigned width = 64 - leading - trailing;
+  Put(3 | leading << 2 | (width - 1) << 7, 13);
+  Put(x >> trailing, width);
+}
+
+void HeadChunk::Put(std::uint64_t v, unsigned width) {
+  // The word behind is written too, with nothing when the bits end before it.
+  std::uint64_t* word = words_ + used_bits_ / 64;
+  const unsigned shift = used_bits_ % 64;
+  word[0] |= v << shift;
+  word[1] |= (v >> 1) >> (63 - shift);
+  used_bits_ += width;
+}
+
+void HeadChunk::Grow(std::size_t words) {
+  // By a quarter, to sizes of 16·n + 8 bytes, which malloc rounds least.
+  std::size_t capacity = std::max<std::size_t>(words, capacity_ + capacity_ / 4);
+  capacity |= 1;
+  void* grown = std::realloc(words_, capacity * sizeof(std::uint64_t));
+  if (grown == nullptr) {
+    throw std::bad_alloc();
+  }
+  words_ = static_cast<std::uint64_t*>(grown);
+  std::memset(words_ + capacity_, 0, (capacity - capacity_) * sizeof(std::uint64_t));
+  capacity_ = static_cast<std::uint32_t>(capacity);
+}
+
+HeadChunk::Snapshot HeadChunk::TakeSnapshot() const {
+  Snapshot snapshot;
+  snapshot.count = count_;
+  snapshot.bits.assign(reinterpret_cast<const char*>(words_), used_bytes());
+  return snapshot;
 }
 
 }  // namespace tsdb::chunk
