@@ -1,0 +1,132 @@
+#include "cli/command_line.h"
+
+#include <csignal>
+#include <exception>
+#include <map>
+#include <new>
+
+#include "cli/command.h"
+
+namespace tsdb::cli {
+namespace {
+
+constexpr char kDefaultPath[] = "./tsdb-data";
+
+struct GlobalOptions {
+  std::string db = kDefaultPath;
+  bool quiet = false;
+  std::string color = "auto";
+};
+
+ColorMode ParseColor(const std::string& text) {
+  return text == "always" ? ColorMode::kAlways : text == "never" ? ColorMode::kNever : ColorMode::kAuto;
+}
+
+void AddGlobalOptions(CLI::App* root, GlobalOptions* globals) {
+  root->add_option("--db", globals->db, "Directory of the database (also: environment variable TSDB_DB)")
+      ->envname("TSDB_DB")
+      ->type_name("DIR")
+      ->default_str(kDefaultPath);
+  root->add_flag("--quiet,-q", globals->quiet, "No progress, summaries or warnings");
+  root->add_option("--color", globals->color, "Colours: auto, always or never")
+      ->type_name("WHEN")
+      ->check(CLI::IsMember({"auto", "always", "never"}))
+      ->default_str("auto");
+  root->set_version_flag("--version", std::string("tsdb-cli ") + TSDB_VERSION);
+}
+
+void AddCommands(CommandSet* set) {
+  AddInit(set);
+  AddIngest(set);
+  AddQuery(set);
+  AddSeries(set);
+  AddLabels(set);
+  AddLabelValues(set);
+  AddInfo(set);
+  AddExport(set);
+  AddStats(set);
+  AddFlush(set);
+  AddVerify(set);
+  AddDump(set);
+  AddBench(set);
+  AddGenerate(set);
+}
+
+/// One line out of the message of the option parser, which may have several.
+std::string OneLine(std::string text) {
+  while (!text.empty() && (text.back() == '\n' || text.back() == '.')) {
+    text.pop_back();
+  }
+  for (char& c : text) {
+    c = c == '\n' ? ' ' : c;
+  }
+  return text;
+}
+
+Outcome RunSelected(const CommandSet& set, Program* program) {
+  const CommandSet::Run run = set.SelectedRun();
+  if (!run) {
+    return Outcome::Usage("a command is missing");
+  }
+  // The library does not throw; what may still fail this way is memory, in our own containers.
+  try {
+    return run(*program);
+  } catch (const std::bad_alloc&) {
+    return Outcome::Failed("out of memory: narrow the request, or give the process more");
+  }
+}
+
+/// Delivers what is buffered. A reader that went away ends the program the way it ends other filters: by SIGPIPE.
+Outcome Deliver(Outcome outcome, Program* program) {
+  program->out.Flush();
+  if (program->out.reader_gone()) {
+    std::signal(SIGPIPE, SIG_DFL);
+    std::raise(SIGPIPE);
+    return Outcome::Failed("");  // SIGPIPE is blocked
+  }
+  if (!program->out.status().ok() && outcome.done()) {
+    return Outcome::Failed(program->out.status());
+  }
+  return outcome;
+}
+
+}  // namespace
+
+int RunCommandLine(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);
+  GlobalOptions globals;
+  Program program;
+  CLI::App root("Time-series database in a directory: load, look, query, export, check.", "tsdb-cli");
+  root.require_subcommand(1);
+  root.footer(ExamplesText({"tsdb-cli --db ./metrics ingest points.lp",
+                            "tsdb-cli --db ./metrics query 'cpu{host=\"a\"}' --from now-1h --aggregate avg --bucket 5m",
+                            "tsdb-cli query --help"}));
+  AddGlobalOptions(&root, &globals);
+  CommandSet set(&root);
+  AddCommands(&set);
+
+  Outcome outcome;
+  try {
+    root.parse(argc, argv);
+    program.db_path = globals.db;
+    program.color = UseColor(ParseColor(globals.color), STDOUT_FILENO);
+    program.messages.set_color(UseColor(ParseColor(globals.color), STDERR_FILENO));
+    program.messages.set_quiet(globals.quiet);
+    outcome = RunSelected(set, &program);
+  } catch (const CLI::CallForHelp&) {
+    *program.out.buffer() += set.Selected()->help(CommandPath(set.Selected()));
+  } catch (const CLI::CallForVersion& version) {
+    *program.out.buffer() += std::string(version.what()) + "\n";
+  } catch (const CLI::ParseError& error) {
+    outcome = Outcome::Usage(OneLine(error.what()));
+  }
+  outcome = Deliver(std::move(outcome), &program);
+  if (outcome.code == ExitCode::kUsage) {
+    program.messages.Error(outcome.message + ": see '" + CommandPath(set.Selected()) + " --help'");
+  } else if (!outcome.message.empty()) {
+    program.messages.Error(outcome.message);
+  }
+  return static_cast<int>(outcome.code);
+}
+
+}  // namespace tsdb::cli

@@ -1,0 +1,23 @@
+// Program: what every command gets: where the database is, and where its output goes.
+//
+// Thread safety: none, but see Messages.
+#pragma once
+
+#include <unistd.h>
+
+#include <string>
+
+#include "cli/text/messages.h"
+#include "cli/text/output.h"
+
+namespace tsdb::cli {
+
+struct Program {
+  std::string db_path;
+  /// Whether results on stdout may use colour.
+  bool color = false;
+  Output out{STDOUT_FILENO};
+  Messages messages{STDERR_FILENO};
+};
+
+}  // namespace tsdb::cli

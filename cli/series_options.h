@@ -1,0 +1,17 @@
+// Options that several commands declare in the same words.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "cli/text/arguments.h"
+
+namespace tsdb::cli {
+
+/// SELECTOR or --key NAME.
+void AddSeriesOptions(CLI::App* command, SeriesArguments* arguments);
+/// --from T, --to T.
+void AddRangeOptions(CLI::App* command, RangeArguments* arguments);
+/// --output, one of `choices`, the first is the default.
+void AddOutputOption(CLI::App* command, std::string* output, const std::vector<std::string>& choices);
+
+}  // namespace tsdb::cli

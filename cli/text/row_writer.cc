@@ -1,0 +1,23 @@
+#include "cli/text/row_writer.h"
+
+namespace tsdb::cli {
+
+Result<RowFormat> ParseRowFormat(std::string_view text) {
+  if (text == "table") return RowFormat::kTable;
+  if (text == "csv") return RowFormat::kCsv;
+  if (text == "json") return RowFormat::kJson;
+  if (text == "jsonl") return RowFormat::kJsonLines;
+  return Status::InvalidArgument("'" + std::string(text) + "' is not an output format: use table, csv, json or jsonl");
+}
+
+std::unique_ptr<RowWriter> RowWriter::Create(RowFormat format, RowLayout layout) {
+  switch (format) {
+    case RowFormat::kTable: return MakeTableRowWriter(std::move(layout));
+    case RowFormat::kCsv: return MakeCsvRowWriter(std::move(layout));
+    case RowFormat::kJson: return MakeJsonRowWriter(std::move(layout), false);
+    case RowFormat::kJsonLines: break;
+  }
+  return MakeJsonRowWriter(std::move(layout), true);
+}
+
+}  // namespace tsdb::cli
