@@ -129,10 +129,15 @@ Result<ValueMatcher> ValueMatcher::Compile(const Matcher& matcher) {
   }
   compiled.literals_ = matcher.values;
   if (matcher.op == Op::kRegex || matcher.op == Op::kNotRegex) {
-    if (auto alternatives = LiteralAlternatives(matcher.values[0])) {
+    const std::string& pattern = matcher.values[0];
+    if (pattern == ".*" || pattern == ".+") {
+      // Everything, and everything but "": as "not in {}" and "not in {""}" these need no look at the values.
+      compiled.literals_.assign(pattern == ".+" ? 1 : 0, "");
+      compiled.negated_ = !compiled.negated_;
+    } else if (auto alternatives = LiteralAlternatives(pattern)) {
       compiled.literals_ = *std::move(alternatives);
     } else {
-      Result<ValueRegex> regex = ValueRegex::Compile(matcher.values[0]);
+      Result<ValueRegex> regex = ValueRegex::Compile(pattern);
       if (!regex.ok()) {
         return regex.status().WithContext("matcher on label \"" + matcher.name + "\"");
       }

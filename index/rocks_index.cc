@@ -1,0 +1,535 @@
+// The index over RocksDB: layers of changes in memory (overlay_layer.h) over a view of the stored index (stored_view.h).
+//
+//   active layer   takes Apply                                        ┐ newest
+//   frozen layers  being persisted, or left over from a Persist       │ a newer one hides what
+//   stored view    RocksDB at applied_commit                          ┘ older ones say of an id
+//
+// Lock order: life_mutex_, persist_mutex_, overlay_mutex_. No I/O happens under overlay_mutex_.
+#include <algorithm>
+
+#include "base/file_system.h"
+#include "base/mutex.h"
+#include "index/index_merge.h"
+#include "index/overlay_layer.h"
+#include "index/planner.h"
+#include "index/rocks_store.h"
+#include "index/series_index.h"
+#include "index/stored_view.h"
+
+namespace tsdb::index {
+
+namespace {
+
+// Failed Persists leave layers behind; so many are made one again.
+constexpr std::size_t kFrozenLayersMax = 4;
+
+// What is looked for under an identity.
+struct IdentityQuery {
+  Identity identity;
+  const Labels* labels = nullptr;  // null: a key
+  std::string_view key;
+
+  bool Verify(const SeriesDefinition& definition) const {
+    return labels != nullptr ? !definition.created_by_key && definition.labels == *labels
+                             : definition.created_by_key && definition.key == key;
+  }
+};
+
+void KeepNewer(SeriesDefinition candidate, std::optional<SeriesDefinition>* best) {
+  if (!best->has_value() || candidate.commit >= (*best)->commit) {
+    *best = std::move(candidate);
+  }
+}
+
+// Texts of a layer (label names, or values of `name`) that begin with `prefix` and belong to a live series not masked.
+void CollectTexts(const OverlayLayer& layer, const std::optional<std::string>& name, std::string_view prefix,
+                  const IdSet& masked, std::vector<std::string>* texts) {
+  const auto collect = [&](std::string_view text, const SlotList& slots) {
+    if (text.starts_with(prefix) && layer.HasLive(slots, masked)) {
+      texts->emplace_back(text);
+    }
+  };
+  if (!name.has_value()) {
+    for (const auto& [text, postings] : layer.postings().names()) {
+      collect(text, postings.present);
+    }
+  } else if (const LabelPostings::Name* postings = layer.postings().Find(*name)) {
+    for (const auto& [text, slots] : postings->values) {
+      collect(text, slots);
+    }
+  }
+}
+
+// One layer of the changes with commit > `behind` (of all when not given), in the order in which they came; null when
+// there are none.
+std::shared_ptr<const OverlayLayer> Rebuild(const LayerList& layers, std::optional<CommitNumber> behind) {
+  std::shared_ptr<OverlayLayer> rest;
+  for (const auto& layer : layers) {
+    for (std::uint32_t number = 0; number < layer->size(); ++number) {
+      if (behind.has_value() && layer->slot(number).commit <= *behind) {
+        continue;
+      }
+      if (rest == nullptr) {
+        rest = std::make_shared<OverlayLayer>();
+      }
+      OverlayLayer::Slot slot = layer->slot(number);
+      slot.superseded = false;
+      rest->Apply(std::move(slot), layer->Definition(number).labels);
+    }
+  }
+  return rest;
+}
+
+bool HasCommitUpTo(const LayerList& layers, CommitNumber commit) {
+  for (const auto& layer : layers) {
+    for (std::uint32_t number = 0; number < layer->size(); ++number) {
+      if (layer->slot(number).commit <= commit) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+class RocksIndex final : public SeriesIndex {
+ public:
+  RocksIndex(const IndexOptions& options, std::unique_ptr<RocksStore> store, std::unique_ptr<StoredView> stored)
+      : store_high_(options.store_high),
+        store_low_(options.store_low),
+        store_(std::move(store)),
+        active_(std::make_shared<OverlayLayer>()),
+        stored_(std::move(stored)),
+        applied_commit_(stored_->meta().applied_commit) {}
+
+  ~RocksIndex() override { (void)Close().ok(); }
+
+  Result<std::vector<std::optional<SeriesDefinition>>> FindByLabels(std::span<const Labels* const> sets) override {
+    std::vector<IdentityQuery> queries;
+    queries.reserve(sets.size());
+    for (const Labels* labels : sets) {
+      queries.push_back({IdentityOfLabels(*labels), labels, {}});
+    }
+    return Find(queries);
+  }
+
+  Result<std::optional<SeriesDefinition>> FindByKey(std::string_view key) override {
+    std::vector<IdentityQuery> queries{{IdentityOfKey(key), nullptr, key}};
+    // A series created by labels is filed by its labels; its shown key is exactly their canonical text.
+    const Result<Labels> labels = Labels::Parse(key);
+    if (labels.ok() && labels->CanonicalKey() == key) {
+      queries.push_back({IdentityOfLabels(*labels), &*labels, {}});
+    }
+    TSDB_ASSIGN_OR_RETURN(std::vector<std::optional<SeriesDefinition>> found, Find(queries));
+    std::optional<SeriesDefinition> best;
+    for (std::optional<SeriesDefinition>& one : found) {
+      if (one.has_value()) {
+        KeepNewer(*std::move(one), &best);
+      }
+    }
+    return best;
+  }
+
+  Result<std::vector<std::optional<SeriesDefinition>>> FindByIds(std::span<const SeriesId> ids) override {
+    ReadLock life(life_mutex_);
+    TSDB_RETURN_IF_ERROR(CheckOpen());
+    std::vector<std::optional<SeriesDefinition>> found(ids.size());
+    std::vector<std::size_t> positions;
+    std::vector<std::uint64_t> stored_ids;
+    Pin pin;
+    {
+      ReadLock lock(overlay_mutex_);
+      pin = MakePin();
+      for (std::size_t i = 0; i < ids.size(); ++i) {
+        const OverlayLayer* layer = LayerOf(ids[i].value);
+        if (layer != nullptr) {
+          SeriesDefinition definition = layer->Definition(*layer->FindId(ids[i].value));
+          if (!definition.dropped) {
+            found[i] = std::move(definition);
+          }
+        } else if (pin.stored->ids().Contains(ids[i].value)) {
+          positions.push_back(i);
+          stored_ids.push_back(ids[i].value);
+        }
+      }
+    }
+    TSDB_ASSIGN_OR_RETURN(std::vector<SeriesDefinition> definitions, pin.stored->Definitions(stored_ids));
+    for (std::size_t i = 0; i < positions.size(); ++i) {
+      found[positions[i]] = std::move(definitions[i]);
+    }
+    return found;
+  }
+
+  Result<std::vector<SeriesId>> Select(const Selector& selector) override {
+    std::vector<SeriesId> ids;
+    if (selector.is_key()) {
+      TSDB_ASSIGN_OR_RETURN(const std::optional<SeriesDefinition> found, FindByKey(selector.key()));
+      if (found.has_value()) {
+        ids.push_back(found->id);
+      }
+      return ids;
+    }
+    TSDB_ASSIGN_OR_RETURN(const std::vector<ValueMatcher> matchers, CompileMatchers(selector.matchers()));
+    ReadLock life(life_mutex_);
+    TSDB_RETURN_IF_ERROR(CheckOpen());
+    Pin pin;
+    IdSet selected;
+    IdSet masked;
+    {
+      ReadLock lock(overlay_mutex_);
+      pin = MakePin();
+      TSDB_ASSIGN_OR_RETURN(selected, active_->Select(matchers));
+      masked = active_->touched_ids();
+    }
+    for (auto layer = pin.frozen.rbegin(); layer != pin.frozen.rend(); ++layer) {
+      TSDB_ASSIGN_OR_RETURN(IdSet part, (*layer)->Select(matchers));
+      part -= masked;
+      selected |= part;
+      masked |= (*layer)->touched_ids();
+    }
+    if (!pin.stored->ids().empty()) {
+      TSDB_ASSIGN_OR_RETURN(IdSet part, EvaluateMatchers(matchers, *pin.stored));
+      part -= masked;
+      selected |= part;
+    }
+    ids.reserve(selected.Count());
+    selected.ForEach([&](std::uint64_t id) { ids.push_back(SeriesId{id}); });
+    return ids;
+  }
+
+  Result<std::vector<std::string>> LabelNames(std::string_view prefix, std::uint64_t limit) override {
+    return Texts(std::nullopt, prefix, limit);
+  }
+
+  Result<std::vector<std::string>> LabelValues(std::string_view name, std::string_view prefix,
+                                               std::uint64_t limit) override {
+    return Texts(std::string(name), prefix, limit);
+  }
+
+  Result<std::uint64_t> Count() override {
+    ReadLock life(life_mutex_);
+    TSDB_RETURN_IF_ERROR(CheckOpen());
+    Pin pin;
+    IdSet masked;
+    std::uint64_t count = 0;
+    {
+      ReadLock lock(overlay_mutex_);
+      pin = MakePin();
+      count = active_->live_ids().Count();
+      masked = active_->touched_ids();
+    }
+    for (auto layer = pin.frozen.rbegin(); layer != pin.frozen.rend(); ++layer) {
+      count += (*layer)->live_ids().Count() - (*layer)->live_ids().CountShared(masked);
+      masked |= (*layer)->touched_ids();
+    }
+    return count + pin.stored->ids().Count() - pin.stored->ids().CountShared(masked);
+  }
+
+  void Apply(const SeriesDefinition& definition) override {
+    OverlayLayer::Slot slot = OverlayLayer::MakeSlot(definition);
+    WriteLock lock(overlay_mutex_);
+    active_->Apply(std::move(slot), definition.labels);
+  }
+
+  Status Persist(CommitNumber commit) override {
+    ReadLock life(life_mutex_);
+    TSDB_RETURN_IF_ERROR(CheckOpen());
+    MutexLock persist(persist_mutex_);
+    const Pin pin = Freeze();
+    IndexMeta meta;
+    meta.store_high = store_high_;
+    meta.store_low = store_low_;
+    meta.applied_commit = std::max(commit, pin.stored->meta().applied_commit);
+    if (!pin.stored->is_new() && meta.applied_commit == pin.stored->meta().applied_commit &&
+        !HasCommitUpTo(pin.frozen, meta.applied_commit)) {
+      return Status::Ok();
+    }
+    const std::unique_ptr<RocksStore::TableSet> tables = store_->NewTableSet();
+    TSDB_ASSIGN_OR_RETURN(MergeResult merged, MergeLayers(*pin.stored, pin.frozen, meta, tables.get()));
+    TSDB_RETURN_IF_ERROR(store_->Ingest(*tables));
+    auto stored =
+        std::make_shared<StoredView>(store_->TakeSnapshot(), merged.meta, /*is_new=*/false, std::move(merged.ids));
+    const std::shared_ptr<const OverlayLayer> rest = Rebuild(pin.frozen, merged.meta.applied_commit);
+    WriteLock lock(overlay_mutex_);
+    frozen_.clear();
+    if (rest != nullptr) {
+      frozen_.push_back(rest);
+    }
+    stored_ = std::move(stored);
+    applied_commit_ = merged.meta.applied_commit;
+    ++epoch_;
+    return Status::Ok();
+  }
+
+  CommitNumber applied_commit() const override {
+    ReadLock lock(overlay_mutex_);
+    return applied_commit_;
+  }
+
+  std::uint64_t memory_bytes() const override {
+    ReadLock lock(overlay_mutex_);
+    std::uint64_t bytes = active_->bytes();
+    for (const auto& layer : frozen_) {
+      bytes += layer->bytes();
+    }
+    return bytes;
+  }
+
+  Status Close() override {
+    WriteLock life(life_mutex_);
+    if (store_ == nullptr) {
+      return Status::Ok();
+    }
+    {
+      WriteLock lock(overlay_mutex_);
+      stored_.reset();  // its snapshot must not outlive the store
+    }
+    const Status status = store_->Close();
+    store_.reset();
+    return status;
+  }
+
+ private:
+  // Frozen layers and the view under them at one moment.
+  struct Pin {
+    LayerList frozen;  // oldest first
+    std::shared_ptr<const StoredView> stored;
+  };
+
+  Status CheckOpen() const TSDB_REQUIRES_SHARED(life_mutex_) {
+    return store_ == nullptr ? Status::Closed("the index was closed") : Status::Ok();
+  }
+
+  Pin MakePin() const TSDB_REQUIRES_SHARED(overlay_mutex_) { return {frozen_, stored_}; }
+
+  // The newest layer that knows something about the id; null when none does.
+  const OverlayLayer* LayerOf(std::uint64_t id) const TSDB_REQUIRES_SHARED(overlay_mutex_) {
+    if (active_->touched_ids().Contains(id)) {
+      return active_.get();
+    }
+    for (auto layer = frozen_.rbegin(); layer != frozen_.rend(); ++layer) {
+      if ((*layer)->touched_ids().Contains(id)) {
+        return layer->get();
+      }
+    }
+    return nullptr;
+  }
+
+  std::optional<SeriesDefinition> FindInOverlay(const IdentityQuery& query) const
+      TSDB_REQUIRES_SHARED(overlay_mutex_) {
+    std::optional<SeriesDefinition> best;
+    for (const auto& layer : frozen_) {
+      FindInLayer(*layer, query, &best);
+    }
+    FindInLayer(*active_, query, &best);
+    return best;
+  }
+
+  void FindInLayer(const OverlayLayer& layer, const IdentityQuery& query, std::optional<SeriesDefinition>* best) const
+      TSDB_REQUIRES_SHARED(overlay_mutex_) {
+    for (const std::uint32_t slot : layer.SlotsOf(query.identity)) {
+      SeriesDefinition definition = layer.Definition(slot);
+      if (LayerOf(definition.id.value) == &layer && query.Verify(definition)) {
+        KeepNewer(std::move(definition), best);
+      }
+    }
+  }
+
+  // One answer per query. What the overlay does not have is looked up in the stored view without the lock; what is found
+  // there counts only if the overlay still says nothing about its id.
+  Result<std::vector<std::optional<SeriesDefinition>>> Find(const std::vector<IdentityQuery>& queries) {
+    ReadLock life(life_mutex_);
+    TSDB_RETURN_IF_ERROR(CheckOpen());
+    std::vector<std::optional<SeriesDefinition>> found(queries.size());
+    std::vector<std::size_t> missing(queries.size());
+    for (std::size_t i = 0; i < missing.size(); ++i) {
+      missing[i] = i;
+    }
+    for (;;) {
+      Pin pin;
+      std::uint64_t epoch = 0;
+      {
+        ReadLock lock(overlay_mutex_);
+        pin = MakePin();
+        epoch = epoch_;
+        std::size_t kept = 0;
+        for (const std::size_t i : missing) {
+          found[i] = FindInOverlay(queries[i]);
+          if (!found[i].has_value()) {
+            missing[kept++] = i;
+          }
+        }
+        missing.resize(kept);
+      }
+      if (missing.empty() || pin.stored->ids().empty()) {
+        return found;
+      }
+      TSDB_ASSIGN_OR_RETURN(const auto candidates, FindInStored(*pin.stored, queries, &missing));
+      if (candidates.empty()) {
+        return found;
+      }
+      ReadLock lock(overlay_mutex_);
+      if (epoch != epoch_) {
+        continue;
+      }
+      for (const auto& [i, definition] : candidates) {
+        if (!found[i].has_value()) {
+          found[i] = FindInOverlay(queries[i]);
+        }
+        if (LayerOf(definition.id.value) == nullptr) {
+          KeepNewer(definition, &found[i]);
+        }
+      }
+      return found;
+    }
+  }
+
+  using Candidate = std::pair<std::size_t, SeriesDefinition>;
+
+  // Verified stored series by position of their query; `missing` is left with the queries that have one.
+  static Result<std::vector<Candidate>> FindInStored(const StoredView& stored,
+                                                     const std::vector<IdentityQuery>& queries,
+                                                     std::vector<std::size_t>* missing) {
+    std::vector<Identity> identities;
+    identities.reserve(missing->size());
+    for (const std::size_t i : *missing) {
+      identities.push_back(queries[i].identity);
+    }
+    TSDB_ASSIGN_OR_RETURN(const auto ids, stored.IdsOf(identities));
+    std::vector<std::size_t> owners;
+    std::vector<std::uint64_t> all_ids;
+    for (std::size_t k = 0; k < missing->size(); ++k) {
+      for (const std::uint64_t id : ids[k]) {
+        owners.push_back((*missing)[k]);
+        all_ids.push_back(id);
+      }
+    }
+    TSDB_ASSIGN_OR_RETURN(std::vector<SeriesDefinition> definitions, stored.Definitions(all_ids));
+    std::vector<Candidate> candidates;
+    missing->clear();
+    for (std::size_t k = 0; k < owners.size(); ++k) {
+      if (queries[owners[k]].Verify(definitions[k])) {
+        if (missing->empty() || missing->back() != owners[k]) {
+          missing->push_back(owners[k]);
+        }
+        candidates.emplace_back(owners[k], std::move(definitions[k]));
+      }
+    }
+    return candidates;
+  }
+
+  Result<std::vector<std::string>> Texts(const std::optional<std::string>& name, std::string_view prefix,
+                                         std::uint64_t limit) {
+    ReadLock life(life_mutex_);
+    TSDB_RETURN_IF_ERROR(CheckOpen());
+    Pin pin;
+    IdSet masked;
+    std::vector<std::string> texts;
+    {
+      ReadLock lock(overlay_mutex_);
+      pin = MakePin();
+      CollectTexts(*active_, name, prefix, masked, &texts);
+      masked = active_->touched_ids();
+    }
+    for (auto layer = pin.frozen.rbegin(); layer != pin.frozen.rend(); ++layer) {
+      CollectTexts(**layer, name, prefix, masked, &texts);
+      masked |= (*layer)->touched_ids();
+    }
+    const std::string zone = name.has_value() ? ValueZone(*name) : NameZone();
+    TSDB_ASSIGN_OR_RETURN(std::vector<std::string> stored, pin.stored->Texts(zone, prefix, limit, masked));
+    texts.insert(texts.end(), std::make_move_iterator(stored.begin()), std::make_move_iterator(stored.end()));
+    std::sort(texts.begin(), texts.end());
+    texts.erase(std::unique(texts.begin(), texts.end()), texts.end());
+    if (limit != 0 && texts.size() > limit) {
+      texts.resize(limit);
+    }
+    return texts;
+  }
+
+  // Starts a new active layer; what was applied so far is immutable from here on.
+  Pin Freeze() TSDB_REQUIRES(persist_mutex_) {
+    Pin pin;
+    {
+      WriteLock lock(overlay_mutex_);
+      if (!active_->empty()) {
+        frozen_.push_back(std::move(active_));
+        active_ = std::make_shared<OverlayLayer>();
+        ++epoch_;
+      }
+      pin = MakePin();
+    }
+    if (pin.frozen.size() > kFrozenLayersMax) {
+      pin.frozen = {Rebuild(pin.frozen, std::nullopt)};
+      WriteLock lock(overlay_mutex_);
+      frozen_ = pin.frozen;
+      ++epoch_;
+    }
+    return pin;
+  }
+
+  const std::uint64_t store_high_;
+  const std::uint64_t store_low_;
+
+  // Held shared by every call that reads the store, alone by Close.
+  mutable SharedMutex life_mutex_;
+  std::unique_ptr<RocksStore> store_ TSDB_GUARDED_BY(life_mutex_);  // null: closed
+
+  Mutex persist_mutex_;  // one Persist at a time
+
+  mutable SharedMutex overlay_mutex_;  // guards everything below
+  std::shared_ptr<OverlayLayer> active_ TSDB_GUARDED_BY(overlay_mutex_);
+  LayerList frozen_ TSDB_GUARDED_BY(overlay_mutex_);  // oldest first; the layers themselves are immutable
+  std::shared_ptr<const StoredView> stored_ TSDB_GUARDED_BY(overlay_mutex_);
+  CommitNumber applied_commit_ TSDB_GUARDED_BY(overlay_mutex_);
+  std::uint64_t epoch_ TSDB_GUARDED_BY(overlay_mutex_) = 0;  // rises when layers or view are exchanged
+};
+
+// Opens what is there. kCorruption and kNotSupported: it cannot be used.
+Result<std::unique_ptr<SeriesIndex>> OpenExisting(const std::string& directory, const IndexOptions& options,
+                                                  bool expect_tables) {
+  TSDB_ASSIGN_OR_RETURN(std::unique_ptr<RocksStore> store, RocksStore::Open(directory, options.log));
+  TSDB_ASSIGN_OR_RETURN(std::unique_ptr<StoredView> stored, StoredView::Load(store->TakeSnapshot()));
+  const IndexMeta& meta = stored->meta();
+  if (stored->is_new()) {
+    if (expect_tables) {
+      return Status::Corruption(directory + ": index: there are tables, but nothing that names them");
+    }
+  } else if (meta.store_high != options.store_high || meta.store_low != options.store_low) {
+    return Status::Corruption(directory + ": index: belongs to another database");
+  } else if (meta.applied_commit > options.known_commit) {
+    return Status::Corruption(directory + ": index: claims commit " + std::to_string(meta.applied_commit.value) +
+                              ", the database knows " + std::to_string(options.known_commit.value));
+  }
+  return std::unique_ptr<SeriesIndex>(
+      std::make_unique<RocksIndex>(options, std::move(store), std::move(stored)));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<SeriesIndex>> OpenRocksIndex(const std::string& directory, const IndexOptions& options,
+                                                    bool* rebuilt) {
+  FileSystem& fs = PosixFileSystem();
+  *rebuilt = false;
+  TSDB_RETURN_IF_ERROR(fs.CreateDirectories(directory));
+  TSDB_ASSIGN_OR_RETURN(const std::vector<DirectoryEntry> entries, fs.List(directory));
+  const bool has_tables = std::any_of(entries.begin(), entries.end(),
+                                      [](const DirectoryEntry& entry) { return entry.name.ends_with(".sst"); });
+  Result<std::unique_ptr<SeriesIndex>> opened = OpenExisting(directory, options, has_tables);
+  if (opened.ok() || (opened.status().code() != StatusCode::kCorruption &&
+                      opened.status().code() != StatusCode::kNotSupported)) {
+    return opened;
+  }
+  if (options.log) {
+    options.log(LogLevel::kWarning, "discarding the index: " + opened.status().ToString());
+  }
+  TSDB_RETURN_IF_ERROR(fs.RemoveAll(directory));
+  TSDB_RETURN_IF_ERROR(fs.CreateDirectories(directory));
+  *rebuilt = true;
+  opened = OpenExisting(directory, options, /*expect_tables=*/false);
+  if (!opened.ok() && opened.status().code() == StatusCode::kCorruption) {
+    // An empty directory cannot be damaged: this is the disk.
+    return Status::IoError(std::string(opened.status().message()));
+  }
+  return opened;
+}
+
+}  // namespace tsdb::index

@@ -1,0 +1,365 @@
+#include "index/rocks_store.h"
+
+#include <rocksdb/cache.h>
+#include <rocksdb/convenience.h>
+#include <rocksdb/db.h>
+#include <rocksdb/filter_policy.h>
+#include <rocksdb/sst_file_writer.h>
+#include <rocksdb/table.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdarg>
+#include <cstdio>
+#include <system_error>
+
+#include "base/file_system.h"
+
+namespace tsdb::index {
+
+namespace {
+
+constexpr std::uint64_t kTableBytesMax = 64ull << 20;
+// Below this size a table goes on with the next kind of key: a small change is one file, a large one is a file for each
+// kind, which sinks to the level where its keys meet no others.
+constexpr std::uint64_t kTableBytesMin = 1ull << 20;
+constexpr std::string_view kPendingSuffix = ".pending";
+
+rocksdb::Slice ToSlice(std::string_view bytes) { return {bytes.data(), bytes.size()}; }
+std::string_view ToView(const rocksdb::Slice& slice) { return {slice.data(), slice.size()}; }
+
+// RocksDB keeps of errno only its text.
+bool Mentions(const std::string& text, std::initializer_list<int> errors) {
+  return std::any_of(errors.begin(), errors.end(), [&](int error) {
+    return text.find(std::generic_category().message(error)) != std::string::npos;
+  });
+}
+
+Status FromRocks(const rocksdb::Status& status, const std::string& directory) {
+  if (status.ok()) {
+    return Status::Ok();
+  }
+  const std::string text = directory + ": index: " + status.ToString();
+  if (status.IsNoSpace() || status.subcode() == rocksdb::Status::kSpaceLimit) {
+    return Status::NoSpace(text);
+  }
+  if (status.IsMemoryLimit()) {
+    return Status::OutOfMemory(text);
+  }
+  if (status.IsIOError()) {
+    if (Mentions(text, {EMFILE, ENFILE})) {
+      return Status::TooManyOpenFiles(text);
+    }
+    if (Mentions(text, {ENOSPC, EDQUOT})) {
+      return Status::NoSpace(text);
+    }
+    if (Mentions(text, {ENOMEM})) {
+      return Status::OutOfMemory(text);
+    }
+    if (text.find("lock hold by current process") != std::string::npos ||
+        (text.find("While lock file") != std::string::npos && Mentions(text, {EAGAIN, EACCES}))) {
+      return Status::Busy(text);
+    }
+    if (Mentions(text, {EACCES, EPERM, EROFS})) {
+      return Status::IoError(text);
+    }
+    // What is left is a file that is missing, too short or unreadable.
+    return Status::Corruption(text);
+  }
+  if (status.IsBusy() || status.IsTryAgain() || status.IsShutdownInProgress() || status.IsAborted()) {
+    return Status::Busy(text);
+  }
+  return Status::Corruption(text);
+}
+
+class LogBridge final : public rocksdb::Logger {
+ public:
+  explicit LogBridge(std::function<void(LogLevel, std::string_view)> log)
+      : rocksdb::Logger(rocksdb::InfoLogLevel::WARN_LEVEL), log_(std::move(log)) {}
+
+  using rocksdb::Logger::Logv;
+  void Logv(const rocksdb::InfoLogLevel level, const char* format, va_list arguments) override {
+    // Below warnings it tells every step of every background job.
+    if (!log_ || level < rocksdb::InfoLogLevel::WARN_LEVEL || level == rocksdb::InfoLogLevel::HEADER_LEVEL) {
+      return;
+    }
+    std::array<char, 1024> line;
+    const int length = std::vsnprintf(line.data(), line.size(), format, arguments);
+    if (length > 0) {
+      const std::size_t bytes = std::min(static_cast<std::size_t>(length), line.size() - 1);
+      log_(level >= rocksdb::InfoLogLevel::ERROR_LEVEL ? LogLevel::kError : LogLevel::kWarning,
+           std::string("index: ").append(line.data(), bytes));
+    }
+  }
+  void Logv(const char* format, va_list arguments) override {
+    Logv(rocksdb::InfoLogLevel::INFO_LEVEL, format, arguments);
+  }
+
+ private:
+  const std::function<void(LogLevel, std::string_view)> log_;
+};
+
+rocksdb::CompressionType BestCompression() {
+  const auto supported = rocksdb::GetSupportedCompressions();
+  for (const auto type : {rocksdb::kZSTD, rocksdb::kLZ4Compression, rocksdb::kSnappyCompression}) {
+    if (std::find(supported.begin(), supported.end(), type) != supported.end()) {
+      return type;
+    }
+  }
+  return rocksdb::kNoCompression;
+}
+
+rocksdb::Options MakeOptions(std::function<void(LogLevel, std::string_view)> log) {
+  rocksdb::BlockBasedTableOptions table;
+  table.block_cache = rocksdb::NewLRUCache(32ull << 20);
+  table.block_size = 8 << 10;
+  table.format_version = 5;
+  table.checksum = rocksdb::kXXH3;
+  table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
+  // Filters and indexes live in the block cache piece by piece, so that memory stays bounded however many series.
+  table.index_type = rocksdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
+  table.partition_filters = true;
+  table.cache_index_and_filter_blocks = true;
+  table.pin_top_level_index_and_filter = true;
+
+  rocksdb::Options options;
+  options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+  options.info_log = std::make_shared<LogBridge>(std::move(log));
+  options.create_if_missing = true;
+  options.paranoid_checks = true;
+  // The write buffer and RocksDB's log are never used: bytes in the log are not ours.
+  options.write_buffer_size = 1 << 20;
+  options.wal_recovery_mode = rocksdb::WALRecoveryMode::kAbsoluteConsistency;
+  options.avoid_flush_during_shutdown = true;
+  // All tables are opened with the database: a missing or damaged one shows then.
+  options.max_open_files = -1;
+  options.max_file_opening_threads = 1;
+  options.skip_stats_update_on_db_open = true;
+  options.stats_dump_period_sec = 0;
+  options.stats_persist_period_sec = 0;
+  options.manifest_preallocation_size = 4096;
+  options.compression = BestCompression();
+  options.compression_opts.level = 1;
+  options.target_file_size_base = kTableBytesMax;
+  options.max_bytes_for_level_base = 4 * kTableBytesMax;
+  options.level_compaction_dynamic_level_bytes = true;
+  return options;
+}
+
+class SnapshotImpl final : public RocksSnapshot {
+ public:
+  SnapshotImpl(rocksdb::DB* db, const std::string& directory)
+      : db_(db), directory_(directory), snapshot_(db->GetSnapshot()) {}
+  ~SnapshotImpl() override { db_->ReleaseSnapshot(snapshot_); }
+  SnapshotImpl(const SnapshotImpl&) = delete;
+  SnapshotImpl& operator=(const SnapshotImpl&) = delete;
+
+  Result<std::optional<std::string>> Get(const std::string& key) const override {
+    std::string value;
+    const rocksdb::Status status = db_->Get(ReadOptions(), key, &value);
+    if (status.IsNotFound()) {
+      return std::optional<std::string>();
+    }
+    TSDB_RETURN_IF_ERROR(FromRocks(status, directory_));
+    return std::optional<std::string>(std::move(value));
+  }
+
+  Result<std::vector<std::optional<std::string>>> MultiGet(std::span<const std::string> keys) const override {
+    constexpr std::size_t kBatch = 256;
+    std::vector<std::optional<std::string>> found(keys.size());
+    std::array<rocksdb::Slice, kBatch> slices;
+    std::array<rocksdb::PinnableSlice, kBatch> values;
+    std::array<rocksdb::Status, kBatch> statuses;
+    for (std::size_t begin = 0; begin < keys.size(); begin += kBatch) {
+      const std::size_t count = std::min(kBatch, keys.size() - begin);
+      for (std::size_t i = 0; i < count; ++i) {
+        slices[i] = keys[begin + i];
+      }
+      db_->MultiGet(ReadOptions(), db_->DefaultColumnFamily(), count, slices.data(), values.data(), statuses.data());
+      for (std::size_t i = 0; i < count; ++i) {
+        if (statuses[i].ok()) {
+          found[begin + i].emplace(values[i].data(), values[i].size());
+        } else if (!statuses[i].IsNotFound()) {
+          return FromRocks(statuses[i], directory_);
+        }
+        values[i].Reset();
+      }
+    }
+    return found;
+  }
+
+  std::unique_ptr<Cursor> Walk(std::string begin, std::string end) const override {
+    return std::make_unique<CursorImpl>(*this, begin, std::move(end));
+  }
+
+ private:
+  class CursorImpl final : public Cursor {
+   public:
+    CursorImpl(const SnapshotImpl& snapshot, const std::string& begin, std::string end)
+        : directory_(snapshot.directory_), end_(std::move(end)), end_slice_(end_) {
+      rocksdb::ReadOptions options = snapshot.ReadOptions();
+      options.iterate_upper_bound = &end_slice_;
+      iterator_.reset(snapshot.db_->NewIterator(options));
+      iterator_->Seek(begin);
+    }
+    void Seek(const std::string& key) override { iterator_->Seek(key); }
+    void Next() override { iterator_->Next(); }
+    bool Valid() const override { return iterator_->Valid(); }
+    std::string_view key() const override { return ToView(iterator_->key()); }
+    std::string_view value() const override { return ToView(iterator_->value()); }
+    Status status() const override { return FromRocks(iterator_->status(), directory_); }
+
+   private:
+    const std::string& directory_;
+    const std::string end_;
+    const rocksdb::Slice end_slice_;  // RocksDB keeps its address
+    std::unique_ptr<rocksdb::Iterator> iterator_;
+  };
+
+  rocksdb::ReadOptions ReadOptions() const {
+    rocksdb::ReadOptions options;
+    options.snapshot = snapshot_;
+    options.verify_checksums = true;
+    return options;
+  }
+
+  rocksdb::DB* const db_;
+  const std::string& directory_;
+  const rocksdb::Snapshot* const snapshot_;
+};
+
+class TableSetImpl final : public RocksStore::TableSet {
+ public:
+  TableSetImpl(const rocksdb::Options& options, std::string directory)
+      : options_(options), directory_(std::move(directory)) {}
+
+  ~TableSetImpl() override {
+    writer_.reset();
+    for (const std::string& path : paths_) {
+      // What stays behind is removed by the next Open.
+      (void)PosixFileSystem().RemoveFile(path).ok();
+    }
+  }
+
+  Status Put(std::string_view key, std::string_view value) override {
+    TSDB_RETURN_IF_ERROR(Prepare(key));
+    return FromRocks(writer_->Put(ToSlice(key), ToSlice(value)), directory_);
+  }
+
+  Status Delete(std::string_view key) override {
+    TSDB_RETURN_IF_ERROR(Prepare(key));
+    return FromRocks(writer_->Delete(ToSlice(key)), directory_);
+  }
+
+  Status FinishTable() {
+    if (writer_ == nullptr) {
+      return Status::Ok();
+    }
+    const rocksdb::Status status = writer_->Finish();
+    writer_.reset();
+    return FromRocks(status, directory_);
+  }
+
+  const std::vector<std::string>& paths() const { return paths_; }
+
+ private:
+  Status Prepare(std::string_view key) {
+    if (writer_ != nullptr) {
+      const std::uint64_t bytes = writer_->FileSize();
+      if (bytes >= kTableBytesMax || (key[0] != kind_ && bytes >= kTableBytesMin)) {
+        TSDB_RETURN_IF_ERROR(FinishTable());
+      }
+    }
+    kind_ = key[0];
+    if (writer_ != nullptr) {
+      return Status::Ok();
+    }
+    paths_.push_back(JoinPath(directory_, std::to_string(paths_.size()).append(kPendingSuffix)));
+    writer_ = std::make_unique<rocksdb::SstFileWriter>(rocksdb::EnvOptions(), options_, nullptr,
+                                                       /*invalidate_page_cache=*/false);
+    return FromRocks(writer_->Open(paths_.back()), directory_);
+  }
+
+  const rocksdb::Options options_;
+  const std::string directory_;
+  std::vector<std::string> paths_;
+  std::unique_ptr<rocksdb::SstFileWriter> writer_;
+  char kind_ = 0;
+};
+
+class RocksStoreImpl final : public RocksStore {
+ public:
+  RocksStoreImpl(std::unique_ptr<rocksdb::DB> db, rocksdb::Options options, std::string directory)
+      : db_(std::move(db)), options_(std::move(options)), directory_(std::move(directory)) {}
+
+  // RocksDB opens a table whose properties cannot be read, but its entries then have a wrong age.
+  Status CheckTables() const {
+    rocksdb::TablePropertiesCollection tables;
+    TSDB_RETURN_IF_ERROR(FromRocks(db_->GetPropertiesOfAllTables(&tables), directory_));
+    for (const auto& [path, properties] : tables) {
+      if (properties == nullptr || properties->num_entries == 0) {
+        return Status::Corruption(path + ": index: the properties of the table cannot be read");
+      }
+    }
+    return Status::Ok();
+  }
+
+  std::unique_ptr<RocksSnapshot> TakeSnapshot() const override {
+    return std::make_unique<SnapshotImpl>(db_.get(), directory_);
+  }
+
+  std::unique_ptr<TableSet> NewTableSet() override { return std::make_unique<TableSetImpl>(options_, directory_); }
+
+  Status Ingest(TableSet& tables) override {
+    auto& set = static_cast<TableSetImpl&>(tables);
+    TSDB_RETURN_IF_ERROR(set.FinishTable());
+    if (set.paths().empty()) {
+      return Status::Ok();
+    }
+    if (failed_) {
+      // A background job that met a full disk stops all changes until it is told to go on.
+      TSDB_RETURN_IF_ERROR(FromRocks(db_->Resume(), directory_));
+    }
+    rocksdb::IngestExternalFileOptions options;
+    options.move_files = true;
+    options.snapshot_consistency = true;
+    options.write_global_seqno = false;
+    const rocksdb::Status status = db_->IngestExternalFile(set.paths(), options);
+    failed_ = !status.ok();
+    return FromRocks(status, directory_);
+  }
+
+  Status Close() override { return FromRocks(db_->Close(), directory_); }
+
+ private:
+  const std::unique_ptr<rocksdb::DB> db_;
+  const rocksdb::Options options_;
+  const std::string directory_;
+  bool failed_ = false;  // of the last Ingest
+};
+
+Status RemovePending(const std::string& directory) {
+  TSDB_ASSIGN_OR_RETURN(const std::vector<DirectoryEntry> entries, PosixFileSystem().List(directory));
+  for (const DirectoryEntry& entry : entries) {
+    if (entry.name.ends_with(kPendingSuffix)) {
+      TSDB_RETURN_IF_ERROR(PosixFileSystem().RemoveFile(JoinPath(directory, entry.name)));
+    }
+  }
+  return Status::Ok();
+}
+
+}  // namespace
+
+Result<std::unique_ptr<RocksStore>> RocksStore::Open(const std::string& directory,
+                                                     std::function<void(LogLevel, std::string_view)> log) {
+  rocksdb::Options options = MakeOptions(std::move(log));
+  rocksdb::DB* db = nullptr;
+  TSDB_RETURN_IF_ERROR(FromRocks(rocksdb::DB::Open(options, directory, &db), directory));
+  auto store = std::make_unique<RocksStoreImpl>(std::unique_ptr<rocksdb::DB>(db), options, directory);
+  TSDB_RETURN_IF_ERROR(store->CheckTables());
+  TSDB_RETURN_IF_ERROR(RemovePending(directory));
+  return std::unique_ptr<RocksStore>(std::move(store));
+}
+
+}  // namespace tsdb::index
