@@ -1,0 +1,234 @@
+#include "engine/database_impl.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "engine/append.h"
+#include "engine/flush_job.h"
+#include "engine/open.h"
+#include "engine/query/query_result.h"
+#include "engine/recovery.h"
+
+namespace tsdb {
+
+Result<std::unique_ptr<Database>> Database::Open(const std::string& path, const OpenOptions& options) {
+  return engine::OpenDatabase(path, options, engine::SystemEnvironment());
+}
+
+}  // namespace tsdb
+
+namespace tsdb::engine {
+
+Result<std::unique_ptr<Database>> OpenDatabase(const std::string& path, const OpenOptions& options,
+                                               const Environment& environment) {
+  TSDB_ASSIGN_OR_RETURN(auto core, Recover(path, options, environment));
+  return std::unique_ptr<Database>(std::make_unique<DatabaseImpl>(std::move(core)));
+}
+
+DatabaseImpl::DatabaseImpl(std::unique_ptr<Core> core) : core_(std::move(core)) {
+  if (core_->options.background) {
+    scheduler_ = std::make_unique<Scheduler>([this] { return core_->FlushIsDue(); },
+                                             [this] { return engine::Flush(*core_); });
+    core_->wake_scheduler = [this] { scheduler_->Wake(); };
+  }
+}
+
+DatabaseImpl::~DatabaseImpl() {
+  scheduler_.reset();
+}
+
+Status DatabaseImpl::CheckOpen() const {
+  return core_->closed.load(std::memory_order_acquire) ? Status::Closed("the database was closed: open it again")
+                                                       : Status::Ok();
+}
+
+Result<SeriesRef> DatabaseImpl::CreateSeries(const Labels& labels, const SeriesSettings& settings) {
+  TSDB_RETURN_IF_ERROR(CheckOpen());
+  TSDB_RETURN_IF_ERROR(CheckSettings(settings));
+  if (labels.empty()) {
+    return Status::InvalidArgument("a series needs at least one label with a value");
+  }
+  SeriesDefinition definition;
+  definition.labels = labels;
+  definition.settings = settings;
+  TSDB_ASSIGN_OR_RETURN(const SeriesId id, CreateOneSeries(*core_, std::move(definition)));
+  return SeriesRef{id};
+}
+
+Result<SeriesRef> DatabaseImpl::CreateSeriesByKey(std::string_view key, const Labels& labels,
+                                                  const SeriesSettings& settings) {
+  TSDB_RETURN_IF_ERROR(CheckOpen());
+  TSDB_RETURN_IF_ERROR(CheckSettings(settings));
+  if (key.empty() || key.size() > kKeyBytesMax) {
+    return Status::InvalidArgument(fmt::format("a key has 1 to {} bytes, this one {}", kKeyBytesMax, key.size()));
+  }
+  SeriesDefinition definition;
+  definition.key = std::string(key);
+  definition.created_by_key = true;
+  definition.labels = labels;
+  definition.settings = settings;
+  TSDB_ASSIGN_OR_RETURN(const SeriesId id, CreateOneSeries(*core_, std::move(definition)));
+  return SeriesRef{id};
+}
+
+Result<SeriesRef> DatabaseImpl::Resolve(const Labels& labels) {
+  TSDB_RETURN_IF_ERROR(CheckOpen());
+  TSDB_ASSIGN_OR_RETURN(const RegistryEntry* entry, FindSeriesByLabels(*core_, labels));
+  if (entry == nullptr) {
+    return Status::NotFound(fmt::format("no series {}", labels.CanonicalKey()));
+  }
+  return SeriesRef{entry->id};
+}
+
+Result<SeriesRef> DatabaseImpl::ResolveKey(std::string_view key) {
+  TSDB_RETURN_IF_ERROR(CheckOpen());
+  TSDB_ASSIGN_OR_RETURN(const RegistryEntry* entry, FindSeriesByKey(*core_, key));
+  if (entry == nullptr) {
+    return Status::NotFound(fmt::format("no series with key {}", key));
+  }
+  return SeriesRef{entry->id};
+}
+
+Result<SeriesInfo> DatabaseImpl::GetSeries(SeriesRef ref) {
+  TSDB_RETURN_IF_ERROR(CheckOpen());
+  TSDB_ASSIGN_OR_RETURN(const auto found, core_->index->FindByIds({&ref.id, 1}));
+  if (!found[0]) {
+    return Status::NotFound(fmt::format("no series with id {}", ref.id.value));
+  }
+  return found[0]->ToInfo();
+}
+
+Status DatabaseImpl::WaitForMemory() {
+  const auto limit = static_cast<std::int64_t>(2 * core_->options.head_bytes_max);
+  if (core_->HeadBytes() < limit) {
+    return Status::Ok();
+  }
+  if (scheduler_ == nullptr) {
+    return engine::Flush(*core_);
+  }
+  const std::uint64_t failures = core_->flush_failures.load(std::memory_order_relaxed);
+  scheduler_->Wake();
+  MutexLock lock(core_->memory_mutex);
+  while (core_->HeadBytes() >= limit) {
+    if (core_->flush_failures.load(std::memory_order_relaxed) != failures) {
+      return Status::ResourceExhausted("unflushed samples fill the memory budget and flushing fails: see Stats and the log");
+    }
+    core_->memory_freed.WaitFor(core_->memory_mutex, std::chrono::milliseconds(100));
+  }
+  return Status::Ok();
+}
+
+Result<AppendResult> DatabaseImpl::Append(const WriteBatch& batch, const WriteOptions& options) {
+  TSDB_RETURN_IF_ERROR(CheckOpen());
+  TSDB_RETURN_IF_ERROR(WaitForMemory());
+  return AppendBatch(*core_, batch, options);
+}
+
+Status DatabaseImpl::WaitDurable(CommitNumber commit) {
+  TSDB_RETURN_IF_ERROR(CheckOpen());
+  return core_->log->SyncThrough(commit);
+}
+
+Result<std::unique_ptr<QueryResult>> DatabaseImpl::Query(const QuerySpec& spec) {
+  TSDB_RETURN_IF_ERROR(CheckOpen());
+  return RunQuery(*core_, spec);
+}
+
+Result<std::vector<SeriesInfo>> DatabaseImpl::ListSeries(const Selector& selector, std::uint64_t limit) {
+  TSDB_RETURN_IF_ERROR(CheckOpen());
+  TSDB_ASSIGN_OR_RETURN(std::vector<SeriesId> ids, core_->index->Select(selector));
+  if (limit != 0 && ids.size() > limit) {
+    ids.resize(limit);
+  }
+  TSDB_ASSIGN_OR_RETURN(const auto found, core_->index->FindByIds(ids));
+  std::vector<SeriesInfo> series;
+  series.reserve(found.size());
+  for (const auto& definition : found) {
+    if (definition) {
+      series.push_back(definition->ToInfo());
+    }
+  }
+  return series;
+}
+
+Result<std::vector<std::string>> DatabaseImpl::LabelNames(std::string_view prefix, std::uint64_t limit) {
+  TSDB_RETURN_IF_ERROR(CheckOpen());
+  return core_->index->LabelNames(prefix, limit);
+}
+
+Result<std::vector<std::string>> DatabaseImpl::LabelValues(std::string_view name, std::string_view prefix,
+                                                           std::uint64_t limit) {
+  TSDB_RETURN_IF_ERROR(CheckOpen());
+  return core_->index->LabelValues(name, prefix, limit);
+}
+
+Status DatabaseImpl::Flush() {
+  TSDB_RETURN_IF_ERROR(CheckOpen());
+  return engine::Flush(*core_);
+}
+
+Status DatabaseImpl::Close() {
+  if (core_->closed.exchange(true, std::memory_order_acq_rel)) {
+    return Status::Ok();
+  }
+  scheduler_.reset();
+  core_->wake_scheduler = nullptr;
+  Status status = engine::Flush(*core_);
+  if (status.ok()) {
+    status = core_->log->RemoveThrough(core_->log->last_assigned(), true);
+  }
+  const Status index_status = core_->index->Close();
+  core_->lock.reset();
+  return status.ok() ? index_status : status;
+}
+
+std::uint64_t DatabaseImpl::BytesBelow(std::string_view name) const {
+  const auto bytes = TreeBytes(*core_->fs, name.empty() ? core_->path : JoinPath(core_->path, name));
+  return bytes.ok() ? *bytes : 0;
+}
+
+Stats DatabaseImpl::GetStats() {
+  Stats stats;
+  const VersionPtr version = core_->versions.Pin();
+  const wal::LogStats log = core_->log->GetStats();
+  if (auto count = core_->index->Count(); count.ok()) {
+    stats.series = *count;
+  }
+  stats.series_in_memory = core_->registry.size();
+  stats.samples_in_head = version->mutable_generation->samples();
+  stats.head_bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(0, core_->HeadBytes())) +
+                     core_->registry.memory_bytes() + core_->index->memory_bytes();
+  for (const auto& generation : version->sealed) {
+    stats.samples_in_head += generation->samples();
+  }
+  for (const ChunkFilePtr& file : version->files) {
+    stats.samples_in_files += file->meta().samples;
+    stats.chunk_file_bytes += file->meta().bytes;
+    stats.chunks += file->meta().chunks;
+  }
+  stats.chunk_files = version->files.size();
+  stats.wal_bytes = log.bytes;
+  stats.wal_segments = log.segments;
+  stats.catalogue_bytes = BytesBelow("catalogue");
+  stats.index_bytes = BytesBelow("index");
+  stats.bytes_on_disk = BytesBelow("");
+  stats.flushes = core_->flushes.load(std::memory_order_relaxed);
+  stats.flush_failures = core_->flush_failures.load(std::memory_order_relaxed);
+  stats.commits = log.commits;
+  stats.syncs = log.syncs;
+  stats.last_commit = log.last_assigned;
+  stats.durable_commit = log.last_synced;
+  stats.flushed_commit = CommitNumber{core_->flushed_commit.load(std::memory_order_relaxed)};
+  stats.unit = core_->settings.unit;
+  stats.durability = core_->settings.durability;
+  stats.duplicates = core_->settings.duplicates;
+  if (!log.error.ok()) {
+    stats.write_error = log.error.ToString();
+  }
+  return stats;
+}
+
+}  // namespace tsdb::engine

@@ -1,0 +1,55 @@
+// DatabaseImpl: the engine behind <tsdb/database.h>. Ties append, flush, query and recovery; holds no logic of theirs.
+//
+//   Database ─► DatabaseImpl ─► Core ◄── append.h, flush_job.h, query/query_result.h, recovery.h, scheduler.h
+//
+// Thread safety: as Database. The lock order stands in core.h.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/core.h"
+#include "engine/scheduler.h"
+#include "tsdb/database.h"
+
+namespace tsdb::engine {
+
+class DatabaseImpl final : public Database {
+ public:
+  explicit DatabaseImpl(std::unique_ptr<Core> core);
+  ~DatabaseImpl() override;
+
+  Result<SeriesRef> CreateSeries(const Labels& labels, const SeriesSettings& settings) override;
+  Result<SeriesRef> CreateSeriesByKey(std::string_view key, const Labels& labels,
+                                      const SeriesSettings& settings) override;
+  Result<SeriesRef> Resolve(const Labels& labels) override;
+  Result<SeriesRef> ResolveKey(std::string_view key) override;
+  Result<SeriesInfo> GetSeries(SeriesRef ref) override;
+  Result<AppendResult> Append(const WriteBatch& batch, const WriteOptions& options) override;
+  Status WaitDurable(CommitNumber commit) override;
+  Result<std::unique_ptr<QueryResult>> Query(const QuerySpec& spec) override;
+  Result<std::vector<SeriesInfo>> ListSeries(const Selector& selector, std::uint64_t limit) override;
+  Result<std::vector<std::string>> LabelNames(std::string_view prefix, std::uint64_t limit) override;
+  Result<std::vector<std::string>> LabelValues(std::string_view name, std::string_view prefix,
+                                               std::uint64_t limit) override;
+  Status Flush() override;
+  Status Close() override;
+  Stats GetStats() override;
+  const RecoveryReport& recovery_report() const override { return core_->recovery; }
+  TimeUnit unit() const override { return core_->settings.unit; }
+
+ private:
+  Status CheckOpen() const;
+  /// Waits while unflushed samples take more than twice their bound; kResourceExhausted when flushing fails.
+  Status WaitForMemory();
+  /// Bytes of the files below a folder of the database; 0 when it cannot be read.
+  std::uint64_t BytesBelow(std::string_view name) const;
+
+  std::unique_ptr<Core> core_;
+  std::unique_ptr<Scheduler> scheduler_;
+};
+
+}  // namespace tsdb::engine

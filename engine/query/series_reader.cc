@@ -1,0 +1,128 @@
+#include "engine/query/series_reader.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace tsdb::engine {
+
+Status SeriesReader::Open(Core& core, const Version& version, SeriesId id, TimeRange range, bool reverse) {
+  range_ = range;
+  sources_.clear();
+  memory_.clear();
+  runs_.clear();
+  next_run_ = 0;
+  status_ = Status::Ok();
+  if (range.empty()) {
+    return Status::Ok();
+  }
+  FindChunks(version, id, range);
+  TSDB_RETURN_IF_ERROR(ReadHead(core, version, id, range));
+  BuildRuns(reverse);
+  return Status::Ok();
+}
+
+void SeriesReader::FindChunks(const Version& version, SeriesId id, TimeRange range) {
+  std::uint32_t age = 0;
+  for (const ChunkFilePtr& file : version.files) {
+    ++age;
+    if (file->meta().first_time > range.to || file->meta().last_time < range.from) {
+      continue;
+    }
+    const auto entries = file->Find(id);
+    auto entry = std::lower_bound(entries.begin(), entries.end(), range.from,
+                                  [](const chunk::ChunkEntry& e, Timestamp t) { return e.last_time < t; });
+    for (; entry != entries.end() && entry->first_time <= range.to; ++entry) {
+      sources_.push_back({entry->first_time, entry->last_time, age, file.get(), &*entry, 0});
+    }
+  }
+}
+
+Status SeriesReader::ReadHead(Core& core, const Version& version, SeriesId id, TimeRange range) {
+  std::vector<HeadSeries::Snapshot> snapshots;  // oldest generation first
+  {
+    // A sealed generation may still be taking in its last commits: everything is copied under one hold of the stripe.
+    MutexLock lock(core.stripes[StripeOf(id)].mutex);
+    const auto take = [&](const Generation& generation) {
+      const HeadSeries* series = generation.Find(id);
+      snapshots.push_back(series == nullptr ? HeadSeries::Snapshot{} : series->TakeSnapshot(range));
+    };
+    for (const auto& generation : version.sealed) {
+      take(*generation);
+    }
+    take(*version.mutable_generation);
+  }
+  auto age = static_cast<std::uint32_t>(version.files.size());
+  for (const HeadSeries::Snapshot& snapshot : snapshots) {
+    ++age;
+    chunk::Columns columns;
+    TSDB_RETURN_IF_ERROR(DecodeSnapshot(snapshot, range, &columns));
+    if (!columns.empty()) {
+      sources_.push_back({columns.times.front(), columns.times.back(), age, nullptr, nullptr, memory_.size()});
+      memory_.push_back(std::move(columns));
+    }
+  }
+  return Status::Ok();
+}
+
+// Sources whose times overlap go into one run; runs follow one another in time.
+void SeriesReader::BuildRuns(bool reverse) {
+  std::sort(sources_.begin(), sources_.end(), [](const Source& a, const Source& b) {
+    return std::pair(a.first, a.age) < std::pair(b.first, b.age);
+  });
+  Timestamp last = 0;
+  for (std::size_t i = 0; i < sources_.size(); ++i) {
+    if (runs_.empty() || sources_[i].first > last) {
+      runs_.push_back({i, i + 1});
+      last = sources_[i].last;
+    } else {
+      runs_.back().end = i + 1;
+      last = std::max(last, sources_[i].last);
+    }
+  }
+  if (reverse) {
+    std::reverse(runs_.begin(), runs_.end());
+  }
+}
+
+Status SeriesReader::ReadSource(const Source& source, chunk::Columns* scratch, chunk::ColumnsView* view) const {
+  if (source.entry == nullptr) {
+    *view = {memory_[source.memory].times, memory_[source.memory].values};
+    return Status::Ok();
+  }
+  TSDB_RETURN_IF_ERROR(source.file->Read(*source.entry, scratch));
+  *view = chunk::Slice({scratch->times, scratch->values}, range_);
+  return Status::Ok();
+}
+
+Status SeriesReader::ReadRun(const Run& run) {
+  const std::size_t count = run.end - run.begin;
+  if (scratch_.size() < count) {
+    scratch_.resize(count);
+  }
+  if (count == 1) {
+    return ReadSource(sources_[run.begin], &scratch_[0], &view_);
+  }
+  std::sort(sources_.begin() + static_cast<std::ptrdiff_t>(run.begin),
+            sources_.begin() + static_cast<std::ptrdiff_t>(run.end),
+            [](const Source& a, const Source& b) { return std::pair(a.age, a.first) < std::pair(b.age, b.first); });
+  std::vector<chunk::ColumnsView> views(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    TSDB_RETURN_IF_ERROR(ReadSource(sources_[run.begin + i], &scratch_[i], &views[i]));
+  }
+  chunk::MergeColumns(views, &block_);
+  view_ = {block_.times, block_.values};
+  return Status::Ok();
+}
+
+bool SeriesReader::Next(chunk::ColumnsView* block) {
+  while (status_.ok() && next_run_ < runs_.size()) {
+    status_ = ReadRun(runs_[next_run_++]);
+    if (status_.ok() && !view_.times.empty()) {
+      *block = view_;
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace tsdb::engine

@@ -1,0 +1,325 @@
+#include "engine/recovery.h"
+
+#include <algorithm>
+#include <bit>
+#include <random>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "compaction/orphans.h"
+#include "engine/flush_job.h"
+#include "wal/replay.h"
+
+namespace tsdb::engine {
+namespace {
+
+constexpr std::string_view kOwnNames[] = {"LOCK", "CURRENT", "CURRENT.tmp", "manifest", "chunks", "catalogue", "wal", "index",
+                                          "evidence"};
+
+std::uint64_t RandomWord() {
+  std::random_device device;
+  return (static_cast<std::uint64_t>(device()) << 32) | device();
+}
+
+/// kNotFound, or OK when `path` may become a database: missing, empty, or a creation that was cut short.
+Status CheckMayCreate(FileSystem& fs, const std::string& path, const OpenOptions& options) {
+  if (!options.create_if_missing) {
+    return Status::NotFound(fmt::format("no database at {}: create it first", path));
+  }
+  TSDB_ASSIGN_OR_RETURN(const bool exists, fs.Exists(path));
+  if (!exists) {
+    return Status::Ok();
+  }
+  TSDB_ASSIGN_OR_RETURN(const auto entries, fs.List(path));
+  for (const DirectoryEntry& entry : entries) {
+    if (std::find(std::begin(kOwnNames), std::end(kOwnNames), entry.name) == std::end(kOwnNames)) {
+      return Status::InvalidArgument(fmt::format("{} holds {} and is no database: choose an empty directory", path, entry.name));
+    }
+  }
+  return Status::Ok();
+}
+
+/// Puts replayed effects into the head.
+class ReplayIntoHead final : public wal::ReplayVisitor {
+ public:
+  explicit ReplayIntoHead(Core& core) : core_(core) {}
+
+  Status OnCommit(CommitNumber commit, std::int64_t /*wall_nanos*/) override {
+    if (core_.HeadBytes() >= static_cast<std::int64_t>(core_.options.head_bytes_max)) {
+      TSDB_RETURN_IF_ERROR(FlushReplayed(core_, last_));
+      generation_ = nullptr;
+    }
+    last_ = commit;
+    ++core_.recovery.commits;
+    return Status::Ok();
+  }
+
+  Status OnDefinition(const SeriesDefinition& definition) override {
+    core_.registry.Insert(definition, RegistryEntry::State::kLive);
+    core_.index->Apply(definition);
+    generation().definitions.push_back(definition);
+    next_series_id_ = std::max(next_series_id_, definition.id.value + 1);
+    return Status::Ok();
+  }
+
+  Status OnPuts(std::span<const wal::Put> puts) override {
+    series_.clear();
+    std::size_t begin = 0;  // puts[begin, i) wait for being applied together
+    for (std::size_t i = 0; i < puts.size(); ++i) {
+      HeadSeries* series = generation().Find(puts[i].id);
+      if (series == nullptr) {
+        TSDB_ASSIGN_OR_RETURN(series, Create(puts[i].id));
+      }
+      if (series == nullptr) {
+        evidence_ += fmt::format("{},{},{:016x}\n", puts[i].id.value, puts[i].time,
+                                 std::bit_cast<std::uint64_t>(puts[i].value));
+        ++core_.recovery.samples_orphaned;
+        ApplyWaiting(puts, &begin, i);
+        begin = i + 1;
+        continue;
+      }
+      series_.push_back(series);
+    }
+    ApplyWaiting(puts, &begin, puts.size());
+    return Status::Ok();
+  }
+
+  std::uint64_t next_series_id() const { return next_series_id_; }
+  const std::string& evidence() const { return evidence_; }
+
+ private:
+  Generation& generation() {
+    if (generation_ == nullptr) {
+      generation_ = core_.versions.Pin()->mutable_generation.get();
+    }
+    return *generation_;
+  }
+
+  void ApplyWaiting(std::span<const wal::Put> puts, std::size_t* begin, std::size_t end) {
+    ApplyPuts(&generation(), puts.data() + *begin, series_.data(), end - *begin);
+    core_.recovery.samples += end - *begin;
+    *begin = end;
+    series_.clear();
+  }
+
+  Result<HeadSeries*> Create(SeriesId id) {
+    RegistryEntry* entry = core_.registry.FindById(id);
+    if (entry == nullptr) {
+      TSDB_ASSIGN_OR_RETURN(const auto found, core_.index->FindByIds({&id, 1}));
+      if (!found[0]) {
+        return nullptr;
+      }
+      entry = core_.registry.Insert(*found[0], RegistryEntry::State::kLive);
+    }
+    return generation().Create(id, core_.PolicyOf(entry->settings));
+  }
+
+  Core& core_;
+  Generation* generation_ = nullptr;
+  CommitNumber last_;
+  std::vector<HeadSeries*> series_;
+  std::uint64_t next_series_id_ = 1;
+  std::string evidence_;
+};
+
+// Chunk files named by the manifest. One that is damaged or gone is reported and left out; the rest serves.
+Status OpenChunkFiles(Core& core, const chunk::ManifestState& state, Version* version) {
+  for (const chunk::ChunkFileMeta& meta : state.chunk_files) {
+    const std::string path = JoinPath(core.path, chunk::ChunkFileName(meta.number));
+    auto file = chunk::ChunkFileReader::Open(*core.fs, path);
+    if (file.ok()) {
+      const chunk::ChunkFileOptions& options = (*file)->options();
+      if (options.store_high == core.store_id.high && options.store_low == core.store_id.low) {
+        version->files.push_back(std::move(*file));
+        continue;
+      }
+      file = Status::Corruption(path + ": belongs to another database");
+    }
+    if (file.status().code() != StatusCode::kCorruption && file.status().code() != StatusCode::kNotFound) {
+      return file.status();
+    }
+    core.recovery.notes.push_back(fmt::format("{}: {} samples are missing until it is restored",
+                                              file.status().ToString(), meta.samples));
+  }
+  std::stable_sort(version->files.begin(), version->files.end(), [](const ChunkFilePtr& a, const ChunkFilePtr& b) {
+    return a->meta().last_commit < b->meta().last_commit;
+  });
+  return Status::Ok();
+}
+
+// Feeds the index what catalogue files know and it does not.
+Status CatchUpIndex(Core& core, const chunk::ManifestState& state) {
+  const CommitNumber applied = core.index->applied_commit();
+  bool behind = false;
+  for (const chunk::CatalogueMeta& meta : state.catalogue_files) {
+    if (meta.last_commit <= applied) {
+      continue;
+    }
+    behind = true;
+    const std::string path = JoinPath(core.path, chunk::CatalogueFileName(meta.number));
+    const Status status = chunk::ReadCatalogueFile(*core.fs, path, core.store_id.high, core.store_id.low,
+                                                   [&](const SeriesDefinition& definition) {
+                                                     if (definition.commit > applied) {
+                                                       core.index->Apply(definition);
+                                                     }
+                                                     return Status::Ok();
+                                                   });
+    if (status.code() == StatusCode::kCorruption || status.code() == StatusCode::kNotFound) {
+      core.recovery.notes.push_back(fmt::format("{}: series defined only there are missing", status.ToString()));
+    } else {
+      TSDB_RETURN_IF_ERROR(status);
+    }
+  }
+  return behind || applied < state.flushed_commit ? core.index->Persist(state.flushed_commit) : Status::Ok();
+}
+
+Status OpenIndex(Core& core, const Environment& environment, const chunk::ManifestState& state) {
+  index::IndexOptions options;
+  options.store_high = core.store_id.high;
+  options.store_low = core.store_id.low;
+  options.known_commit = state.flushed_commit;
+  options.log = core.options.log;
+  bool rebuilt = false;
+  TSDB_ASSIGN_OR_RETURN(core.index, environment.open_index(JoinPath(core.path, "index"), options, &rebuilt));
+  core.recovery.index_rebuilt = rebuilt;
+  return CatchUpIndex(core, state);
+}
+
+// Samples whose series was defined only in damaged bytes go to a file, so that nothing is lost without a trace.
+Status KeepEvidence(Core& core, const ReplayIntoHead& visitor, CommitNumber last) {
+  if (visitor.evidence().empty()) {
+    return Status::Ok();
+  }
+  const std::string directory = JoinPath(core.path, "evidence");
+  const std::string path = JoinPath(directory, fmt::format("orphans-{}.csv", last.value));
+  TSDB_RETURN_IF_ERROR(core.fs->CreateDirectories(directory));
+  TSDB_RETURN_IF_ERROR(core.fs->SyncDirectory(core.path));
+  TSDB_RETURN_IF_ERROR(WriteFileAtomically(*core.fs, path, "series_id,time,value_bits\n" + visitor.evidence()));
+  core.recovery.notes.push_back(fmt::format("{}: {} samples whose series definition was damaged", path,
+                                            core.recovery.samples_orphaned));
+  return Status::Ok();
+}
+
+Status ReplayLog(Core& core, const chunk::ManifestState& state, wal::ReplayReport* report) {
+  wal::ReplayOptions options;
+  options.store_id = core.store_id;
+  options.after = state.flushed_commit;
+  options.synced = state.flushed_commit;
+  ReplayIntoHead visitor(core);
+  TSDB_ASSIGN_OR_RETURN(*report, wal::Replay(*core.fs, JoinPath(core.path, "wal"), options, visitor));
+  core.recovery.segments = report->segments;
+  core.recovery.commits_skipped = report->commits_skipped;
+  core.recovery.bytes_dropped = report->bytes_dropped;
+  for (const wal::LogDamage& damage : report->damage) {
+    core.recovery.notes.push_back(fmt::format("{}@{}: {} bytes {}: {}", damage.path, damage.offset, damage.bytes,
+                                              damage.tail ? "cut off at the end of the log" : "skipped", damage.reason));
+  }
+  core.next_series_id.store(std::max(state.next_series_id, visitor.next_series_id()), std::memory_order_relaxed);
+  return KeepEvidence(core, visitor, report->last_valid_commit);
+}
+
+Status OpenLog(Core& core, const chunk::ManifestState& state, const wal::ReplayReport& report) {
+  wal::LogOptions options;
+  options.store_id = core.store_id;
+  options.sync_interval_ms = core.options.background ? core.options.sync_interval_ms : 0;
+  options.last_commit = std::max({state.last_commit, report.last_commit, state.flushed_commit});
+  options.last_valid_commit = std::max(report.last_valid_commit, state.flushed_commit);
+  options.last_segment = std::max(state.last_segment, report.last_segment);
+  options.last_wall_nanos = std::max(state.last_wall_nanos, report.last_wall_nanos);
+  options.on_state_change = [&core](const Status& status) {
+    core.Log(status.ok() ? LogLevel::kInfo : LogLevel::kError,
+             status.ok() ? "writing works again" : fmt::format("writing fails: {}", status.ToString()));
+  };
+  TSDB_ASSIGN_OR_RETURN(core.log, wal::Log::Open(*core.fs, *core.clock, JoinPath(core.path, "wal"), std::move(options)));
+  return Status::Ok();
+}
+
+Status OpenManifest(Core& core) {
+  MutexLock lock(core.flush_mutex);
+  TSDB_ASSIGN_OR_RETURN(const bool exists, core.fs->Exists(JoinPath(core.path, "CURRENT")));
+  if (exists) {
+    if (core.options.error_if_exists) {
+      return Status::AlreadyExists(fmt::format("there is a database at {}", core.path));
+    }
+    TSDB_ASSIGN_OR_RETURN(core.manifest, chunk::Manifest::Open(*core.fs, core.path, &core.recovery.notes));
+    return Status::Ok();
+  }
+  TSDB_RETURN_IF_ERROR(CheckMayCreate(*core.fs, core.path, core.options));
+  TSDB_RETURN_IF_ERROR(CheckSettings(core.options.create));
+  chunk::ManifestState initial;
+  initial.store_high = RandomWord();
+  initial.store_low = RandomWord();
+  initial.settings = core.options.create;
+  initial.last_wall_nanos = core.clock->WallNanos();
+  TSDB_ASSIGN_OR_RETURN(core.manifest, chunk::Manifest::Create(*core.fs, core.path, initial));
+  return Status::Ok();
+}
+
+}  // namespace
+
+Status CheckSettings(const CreateOptions& settings) {
+  if (settings.retention != 0) {
+    return Status::NotSupported("retention is not implemented in this version: leave it 0");
+  }
+  if (settings.bytes_max != 0) {
+    return Status::NotSupported("a byte limit is not implemented in this version: leave bytes_max 0");
+  }
+  return Status::Ok();
+}
+
+Status CheckSettings(const SeriesSettings& settings) {
+  if (settings.retention != 0) {
+    return Status::NotSupported("retention of a series is not implemented in this version: leave it 0");
+  }
+  return Status::Ok();
+}
+
+Result<std::unique_ptr<Core>> Recover(const std::string& path, const OpenOptions& options,
+                                      const Environment& environment) {
+  const std::int64_t start_nanos = environment.clock->MonotonicNanos();
+  auto core = std::make_unique<Core>();
+  core->fs = environment.fs;
+  core->clock = environment.clock;
+  core->path = path;
+  core->options = options;
+  TSDB_ASSIGN_OR_RETURN(const bool exists, core->fs->Exists(JoinPath(path, "CURRENT")));
+  if (!exists) {
+    TSDB_RETURN_IF_ERROR(CheckMayCreate(*core->fs, path, options));
+    TSDB_RETURN_IF_ERROR(core->fs->CreateDirectories(path));
+    TSDB_RETURN_IF_ERROR(core->fs->SyncDirectory(ParentPath(path)));
+  }
+  TSDB_ASSIGN_OR_RETURN(core->lock, core->fs->Lock(JoinPath(path, "LOCK")));
+  TSDB_RETURN_IF_ERROR(OpenManifest(*core));
+  chunk::ManifestState state;
+  {
+    MutexLock lock(core->flush_mutex);
+    state = core->manifest->state();
+  }
+  core->settings = state.settings;
+  core->store_id = {state.store_high, state.store_low};
+  core->flushed_commit.store(state.flushed_commit.value, std::memory_order_relaxed);
+  core->last_cut_nanos.store(start_nanos, std::memory_order_relaxed);
+  TSDB_ASSIGN_OR_RETURN(core->recovery.files_removed,
+                        compaction::RemoveOrphans(*core->fs, path, state, &core->recovery.notes));
+  auto version = std::make_shared<Version>();
+  version->mutable_generation = std::make_shared<Generation>(1);
+  TSDB_RETURN_IF_ERROR(OpenChunkFiles(*core, state, version.get()));
+  for (Stripe& stripe : core->stripes) {
+    MutexLock lock(stripe.mutex);
+    stripe.generation = version->mutable_generation.get();
+  }
+  core->versions.Set(std::move(version));
+  TSDB_RETURN_IF_ERROR(OpenIndex(*core, environment, state));
+  wal::ReplayReport report;
+  TSDB_RETURN_IF_ERROR(ReplayLog(*core, state, &report));
+  {
+    MutexLock lock(core->flush_mutex);
+    state = core->manifest->state();  // replay may have flushed
+  }
+  TSDB_RETURN_IF_ERROR(OpenLog(*core, state, report));
+  core->recovery.seconds = static_cast<double>(core->clock->MonotonicNanos() - start_nanos) * 1e-9;
+  return core;
+}
+
+}  // namespace tsdb::engine
