@@ -53,6 +53,15 @@ HeadChunk& HeadChunk::operator=(HeadChunk&& other) noexcept {
   return *this;
 }
 
+inline void HeadChunk::Put(std::uint64_t v, unsigned width) {
+  // The word behind is written too, with nothing when the bits end before it.
+  std::uint64_t* word = words_ + used_bits_ / 64;
+  const unsigned shift = used_bits_ % 64;
+  word[0] |= v << shift;
+  word[1] |= (v >> 1) >> (63 - shift);
+  used_bits_ += width;
+}
+
 void HeadChunk::Append(Timestamp time, double value) {
   // Room first: a failure to grow leaves the chunk as it was. The usual sample needs two words, the worst five.
   const std::size_t words = used_bits_ / 64 + 2;
@@ -77,30 +86,29 @@ void HeadChunk::Append(Timestamp time, double value) {
     ++count_;
     return;
   }
-  const std::uint64_t time_symbol = ZigZag(static_cast<std::int64_t>(delta - forecast_.Next()));
-  const DecimalMatch match = MatchDecimal(value, exponent_);
-  if (match.exact() && !xor_mode_) [[likely]] {
-    // Both symbols at once where neither needs an escape.
-    const std::uint64_t value_symbol = ZigZag(static_cast<std::int64_t>(Difference(match.decimal, decimal_)));
-    head::SymbolState time_state = time_state_;
-    head::SymbolState value_state = value_state_;
-    head::Code time_code;
-    head::Code value_code;
-    if (head::MakeCode(&time_state, time_symbol, &time_code) &&
-        head::MakeCode(&value_state, value_symbol, &value_code) && time_code.width + value_code.width <= 64) [[likely]] {
-      forecast_.Update(delta, count_);
-      time_state_ = time_state;
-      value_state_ = value_state;
-      Put(time_code.bits | value_code.bits << (time_code.width & 63), time_code.width + value_code.width);
-      last_time_ = time;
+  if (forecast_.AtRest(delta) && time_state_.flagged() && !xor_mode_) [[likely]] {
+    // The usual sample: one bit of time and a short value, put at once.
+    const DecimalMatch match = MatchDecimal(value, exponent_);
+    head::Code code;
+    if (match.exact() &&
+        head::MakeCode(&value_state_, ZigZag(static_cast<std::int64_t>(Difference(match.decimal, decimal_))), &code))
+        [[likely]] {
+      Put(code.bits << 1, code.width + 1);
+      forecast_.UpdateAtRest();
+      time_state_.Update(0, true);
       decimal_ = match.decimal;
+      last_time_ = time;
       last_bits_ = std::bit_cast<std::uint64_t>(value);
       ++count_;
       return;
     }
   }
+  AppendUnusual(time, delta, value);
+}
+
+void HeadChunk::AppendUnusual(Timestamp time, std::uint64_t delta, double value) {
   Reserve(1);
-  PutSymbol(&time_state_, time_symbol);
+  PutSymbol(&time_state_, ZigZag(static_cast<std::int64_t>(delta - forecast_.Next())));
   forecast_.Update(delta, count_);
   PutValue(value);
   last_time_ = time;
@@ -234,15 +242,6 @@ void HeadChunk::PutXor(std::uint64_t bits) {
   const unsigned width = 64 - leading - trailing;
   Put(3 | leading << 2 | (width - 1) << 7, 13);
   Put(x >> trailing, width);
-}
-
-void HeadChunk::Put(std::uint64_t v, unsigned width) {
-  // The word behind is written too, with nothing when the bits end before it.
-  std::uint64_t* word = words_ + used_bits_ / 64;
-  const unsigned shift = used_bits_ % 64;
-  word[0] |= v << shift;
-  word[1] |= (v >> 1) >> (63 - shift);
-  used_bits_ += width;
 }
 
 void HeadChunk::Grow(std::size_t words) {

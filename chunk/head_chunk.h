@@ -58,7 +58,7 @@ class HeadChunk {
 
  private:
   void AppendFirst(Timestamp time, double value);
-  void PutTime(std::uint64_t error);
+  void AppendUnusual(Timestamp time, std::uint64_t delta, double value);
   void PutValue(double value);
   void PutUnmatched(double value);
   bool PutAtHigherExponent(double value);

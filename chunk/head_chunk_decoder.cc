@@ -1,28 +1,55 @@
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <memory>
 
+#include "chunk/codec_kernels.h"
 #include "chunk/decimal.h"
 #include "chunk/head_chunk.h"
 
 namespace tsdb::chunk {
 namespace {
 
-/// A sample takes at most this many bits; the copy of the bits is padded by it, so that only the end of each sample is
-/// checked.
+/// A sample takes less than this; the copy of the bits is padded by it, so that only the end of each sample is checked.
 constexpr std::size_t kSampleBytesMax = 64;
 
-/// Bits a Peek has for certain, less flag, quotient and stop bit of a symbol.
-constexpr unsigned kLowBitsAtOnce = 57 - 1 - head::kQuotientMax;
+/// Bits a Peek has for certain, less the bit of a time on the grid, and flag, quotient and stop bit of a value.
+constexpr unsigned kLowBitsAtOnce = 57 - 1 - 1 - head::kQuotientMax;
+
+/// Reads a symbol without escape from `w`, 56 or more valid bits, and says how many it took; 0: it is something else, and
+/// nothing has changed.
+inline unsigned TakeSymbol(std::uint64_t w, head::SymbolState* state, std::uint64_t* u) {
+  const bool flagged = state->flagged();
+  const unsigned flag = flagged ? 1 : 0;
+  if (flagged && (w & 1) == 0) {
+    *u = 0;
+    state->Update(0, true);
+    return 1;
+  }
+  w >>= flag;
+  const auto ones = static_cast<unsigned>(std::countr_zero(~w | (1u << head::kQuotientMax)));
+  const unsigned k = state->rice_bits();
+  if (ones >= head::kQuotientMax || k > kLowBitsAtOnce) [[unlikely]] {
+    return 0;
+  }
+  *u = ((std::uint64_t{ones} << k) | ((w >> (ones + 1)) & ((std::uint64_t{1} << k) - 1))) + flag;
+  state->Update(*u, flagged);
+  return flag + ones + 1 + k;
+}
 
 class HeadDecoder {
  public:
-  HeadDecoder(const char* padded, std::uint64_t bits) : bits_(padded), end_(bits) {}
+  /// `padded` holds `bits` bits and kSampleBytesMax bytes more.
+  HeadDecoder(const char* padded, std::uint64_t bits) : data_(padded), bits_(padded), end_(bits) {}
 
-  bool Decode(std::uint32_t count, std::vector<Timestamp>* times, std::vector<double>* values);
+  /// How many of `count` samples were read into `times` and `values`; less when the bits are damaged.
+  std::size_t Decode(std::size_t count, Timestamp* times, double* values);
 
  private:
-  bool First(std::uint32_t count, Timestamp* time, double* value);
+  bool First(Timestamp* time, double* value);
+  bool Second(Timestamp* time, double* value);
+  std::size_t UsualSamples(std::size_t index, std::size_t most, Timestamp* times, double* values);
+  bool AnySample(std::size_t index, Timestamp* time, double* value);
   bool Value(double* value);
   bool EscapedValue(unsigned kind, double* value);
   double XorValue();
@@ -37,44 +64,37 @@ class HeadDecoder {
     decimal_ = static_cast<std::int64_t>(static_cast<std::uint64_t>(decimal_) + static_cast<std::uint64_t>(UnZigZag(u)));
   }
 
+  const char* data_;
   BitReader bits_;
   std::uint64_t end_;
+  Timestamp time_ = 0;
   head::SymbolState time_state_ = head::kFirstState;
   head::SymbolState value_state_ = head::kFirstState;
   head::TimeForecast forecast_;
   std::int64_t decimal_ = 0;
   int exponent_ = 0;
   bool xor_mode_ = false;
+  bool damaged_ = false;
   std::uint64_t last_bits_ = 0;
   unsigned xor_width_ = 0;
   unsigned xor_trailing_ = 0;
 };
 
 bool HeadDecoder::Symbol(head::SymbolState* state, std::uint64_t* u, unsigned* kind) {
-  std::uint64_t w = bits_.Peek();
-  const bool flagged = state->flagged();
-  const unsigned flag = flagged ? 1 : 0;
-  if (flagged && (w & 1) == 0) {
-    bits_.Skip(1);
-    *u = 0;
-    state->Update(0, true);
+  if (const unsigned taken = TakeSymbol(bits_.Peek(), state, u); taken != 0) {
+    bits_.Skip(taken);
     return true;
   }
-  w >>= flag;
-  const auto ones = static_cast<unsigned>(std::countr_zero(~w | (1u << head::kQuotientMax)));
-  const unsigned k = state->rice_bits();
-  if (ones < head::kQuotientMax) [[likely]] {
-    bits_.Skip(flag + ones + 1);
-    std::uint64_t low = 0;
-    if (k <= kLowBitsAtOnce) [[likely]] {
-      low = (w >> (ones + 1)) & LowMask(k);
-      bits_.Skip(k);
-    } else {
-      low = bits_.Get(k);
-    }
-    *u = ((std::uint64_t{ones} << k) | low) + flag;
+  const bool flagged = state->flagged();
+  const unsigned flag = flagged ? 1 : 0;
+  bits_.Skip(flag);
+  const auto ones = static_cast<unsigned>(std::countr_zero(~bits_.Peek() | (1u << head::kQuotientMax)));
+  if (ones < head::kQuotientMax) {
+    bits_.Skip(ones + 1);
+    const unsigned k = state->rice_bits();
+    *u = ((std::uint64_t{ones} << k) | bits_.Get(k)) + flag;
   } else {
-    bits_.Skip(flag + head::kQuotientMax);
+    bits_.Skip(head::kQuotientMax);
     *kind = static_cast<unsigned>(bits_.Get(2));
     if (*kind != head::kWide) {
       return false;
@@ -86,8 +106,9 @@ bool HeadDecoder::Symbol(head::SymbolState* state, std::uint64_t* u, unsigned* k
   return true;
 }
 
-bool HeadDecoder::First(std::uint32_t count, Timestamp* time, double* value) {
-  *time = static_cast<Timestamp>(bits_.Get(64));
+bool HeadDecoder::First(Timestamp* time, double* value) {
+  time_ = static_cast<Timestamp>(bits_.Get(64));
+  *time = time_;
   const auto exponent = static_cast<unsigned>(bits_.Get(5));
   if (exponent == head::kRawFirstValue) {
     last_bits_ = bits_.Get(64);
@@ -101,7 +122,17 @@ bool HeadDecoder::First(std::uint32_t count, Timestamp* time, double* value) {
     last_bits_ = std::bit_cast<std::uint64_t>(FromDecimal(decimal_, exponent_));
   }
   *value = std::bit_cast<double>(last_bits_);
-  return count > 0 && bits_.position() <= end_;
+  return bits_.position() <= end_;
+}
+
+bool HeadDecoder::Second(Timestamp* time, double* value) {
+  const auto length = static_cast<unsigned>(bits_.Get(6)) + 1;
+  const std::uint64_t delta = bits_.Get(length);
+  forecast_.Start(delta);
+  *time = static_cast<Timestamp>(static_cast<std::uint64_t>(time_) + delta);
+  const bool rising = *time > time_;
+  time_ = *time;
+  return rising && Value(value) && bits_.position() <= end_;
 }
 
 double HeadDecoder::XorValue() {
@@ -155,49 +186,121 @@ bool HeadDecoder::Value(double* value) {
   }
   std::uint64_t u = 0;
   unsigned kind = 0;
-  if (Symbol(&value_state_, &u, &kind)) [[likely]] {
+  if (Symbol(&value_state_, &u, &kind)) {
     Step(u);
     *value = FromDecimal(decimal_, exponent_);
   } else if (!EscapedValue(kind, value)) {
     return false;
   }
-  // Where XOR codes would go on from.
-  last_bits_ = std::bit_cast<std::uint64_t>(*value);
+  last_bits_ = std::bit_cast<std::uint64_t>(*value);  // where XOR codes would go on from
   return true;
 }
 
-bool HeadDecoder::Decode(std::uint32_t count, std::vector<Timestamp>* times, std::vector<double>* values) {
-  Timestamp time = 0;
-  double value = 0;
-  if (!First(count, &time, &value)) {
+bool HeadDecoder::AnySample(std::size_t index, Timestamp* time, double* value) {
+  std::uint64_t u = 0;
+  if (!PlainSymbol(&time_state_, &u)) {
     return false;
   }
-  times->push_back(time);
-  values->push_back(value);
-  if (count == 1) {
-    return true;
+  const std::uint64_t delta = forecast_.Next() + static_cast<std::uint64_t>(UnZigZag(u));
+  forecast_.Update(delta, static_cast<std::uint32_t>(index));
+  *time = static_cast<Timestamp>(static_cast<std::uint64_t>(time_) + delta);
+  const bool rising = *time > time_;
+  time_ = *time;
+  return rising && Value(value) && bits_.position() <= end_;
+}
+
+/// Samples whose time and value are plain symbols, up to `most`; stops before the first that is not, or is damaged. The
+/// state is kept in locals, so that it stays in registers.
+std::size_t HeadDecoder::UsualSamples(std::size_t index, std::size_t most, Timestamp* times, double* values) {
+  if (xor_mode_) {
+    return 0;
   }
-  const auto length = static_cast<unsigned>(bits_.Get(6)) + 1;
-  std::uint64_t delta = bits_.Get(length);
-  forecast_.Start(delta);
-  for (std::uint32_t i = 1;; ++i) {
-    const auto next = static_cast<Timestamp>(static_cast<std::uint64_t>(time) + delta);
-    if (!Value(&value) || bits_.position() > end_ || next <= time) {
-      return false;
-    }
-    time = next;
-    times->push_back(time);
-    values->push_back(value);
-    if (i + 1 == count) {
-      return true;
-    }
+  std::uint64_t position = bits_.position();
+  head::SymbolState time_state = time_state_;
+  head::SymbolState value_state = value_state_;
+  head::TimeForecast forecast = forecast_;
+  auto decimal = static_cast<std::uint64_t>(decimal_);
+  Timestamp time = time_;
+  const char* const data = data_;
+  const std::uint64_t end = end_;
+  const std::size_t count = std::min(most, kBlockValues);
+  std::array<std::uint64_t, kBlockValues> decimals;
+  std::size_t done = 0;
+  for (; done < count; ++done) {
+    std::uint64_t next = position;
+    const std::uint64_t w = LoadFixed<std::uint64_t>(data + (next >> 3)) >> (next & 7);
+    head::SymbolState next_time_state = time_state;
+    std::uint64_t delta = 0;
     std::uint64_t u = 0;
-    if (!PlainSymbol(&time_state_, &u)) {
-      return false;
+    unsigned taken = 0;
+    bool at_rest = false;
+    if (time_state.flagged() && (w & 1) == 0) [[likely]] {
+      next_time_state.Update(0, true);
+      delta = forecast.Next();
+      at_rest = forecast.AtRest(delta);
+      ++next;
+      taken = TakeSymbol(w >> 1, &value_state, &u);
+    } else {
+      std::uint64_t time_symbol = 0;
+      taken = TakeSymbol(w, &next_time_state, &time_symbol);
+      if (taken == 0) {
+        break;
+      }
+      next += taken;
+      delta = forecast.Next() + static_cast<std::uint64_t>(UnZigZag(time_symbol));
+      taken = TakeSymbol(LoadFixed<std::uint64_t>(data + (next >> 3)) >> (next & 7), &value_state, &u);
     }
-    delta = forecast_.Next() + static_cast<std::uint64_t>(UnZigZag(u));
-    forecast_.Update(delta, i + 1);
+    const auto next_time = static_cast<Timestamp>(static_cast<std::uint64_t>(time) + delta);
+    if (taken == 0) [[unlikely]] {
+      break;
+    }
+    if (next + taken > end || next_time <= time) [[unlikely]] {
+      damaged_ = true;
+      break;
+    }
+    if (at_rest) [[likely]] {
+      forecast.UpdateAtRest();
+    } else {
+      forecast.Update(delta, static_cast<std::uint32_t>(index + done));
+    }
+    position = next + taken;
+    time_state = next_time_state;
+    time = next_time;
+    decimal += static_cast<std::uint64_t>(UnZigZag(u));
+    times[done] = time;
+    decimals[done] = decimal;
   }
+  if (done > 0) {
+    Kernels().to_decimals(decimals.data(), done, kPowersOfTen[static_cast<std::size_t>(exponent_)], values);
+    bits_ = BitReader(data_, position);
+    time_state_ = time_state;
+    value_state_ = value_state;
+    forecast_ = forecast;
+    decimal_ = static_cast<std::int64_t>(decimal);
+    time_ = time;
+    last_bits_ = std::bit_cast<std::uint64_t>(values[done - 1]);
+  }
+  return done;
+}
+
+std::size_t HeadDecoder::Decode(std::size_t count, Timestamp* times, double* values) {
+  if (!First(times, values)) {
+    return 0;
+  }
+  if (count == 1 || !Second(times + 1, values + 1)) {
+    return 1;
+  }
+  std::size_t i = 2;
+  while (i < count) {
+    i += UsualSamples(i, count - i, times + i, values + i);
+    if (i < count) {
+      if (damaged_ || !AnySample(i, times + i, values + i)) {
+        break;
+      }
+      ++i;
+    }
+  }
+  return i;
 }
 
 }  // namespace
@@ -215,9 +318,14 @@ Status DecodeHeadChunk(const HeadChunk::Snapshot& snapshot, std::vector<Timestam
   const std::unique_ptr<char[]> padded(new char[snapshot.bits.size() + kSampleBytesMax]);
   std::memcpy(padded.get(), snapshot.bits.data(), snapshot.bits.size());
   std::memset(padded.get() + snapshot.bits.size(), 0, kSampleBytesMax);
-  times->reserve(times->size() + snapshot.count);
-  values->reserve(values->size() + snapshot.count);
-  if (!HeadDecoder(padded.get(), bits).Decode(snapshot.count, times, values)) {
+  const std::size_t before = times->size();
+  times->resize(before + snapshot.count);
+  values->resize(before + snapshot.count);
+  const std::size_t decoded =
+      HeadDecoder(padded.get(), bits).Decode(snapshot.count, times->data() + before, values->data() + before);
+  if (decoded < snapshot.count) {
+    times->resize(before + decoded);
+    values->resize(before + decoded);
     return Status::Corruption("head chunk: its bits do not hold " + std::to_string(snapshot.count) + " samples");
   }
   return Status::Ok();

@@ -106,17 +106,24 @@ class TimeForecast {
     mean_step_ = delta << kFraction;
   }
 
+  /// A time `delta` behind the last is what an undisturbed grid expects: its symbol is 0, and UpdateAtRest() does.
+  bool AtRest(std::uint64_t delta) const { return delta == grid_step_ && residual_ == 0 && on_grid(); }
+  void UpdateAtRest() {
+    grid_bits_ = static_cast<std::uint16_t>(grid_bits_ - (grid_bits_ >> 4));
+    last_off_ = 0;
+  }
+
   /// Expected distance from the last time.
   std::uint64_t Next() const { return on_grid() ? GridNext() : MeanNext(); }
 
   /// After a time `delta` behind the one before, the sample number `count`.
   void Update(std::uint64_t delta, std::uint32_t count) {
-    const std::uint64_t grid_error = delta - GridNext();
-    grid_bits_ = Average(grid_bits_, grid_error);
-    if (grid_error == 0 && residual_ == 0) [[likely]] {
-      last_off_ = 0;
+    if (AtRest(delta)) {
+      UpdateAtRest();
       return;
     }
+    const std::uint64_t grid_error = delta - GridNext();
+    grid_bits_ = Average(grid_bits_, grid_error);
     UpdateMean(delta, count);
     UpdateGrid(delta, grid_error);
   }
