@@ -1,4 +1,6 @@
-// Opening the database the way commands want it.
+// Opening the database the way commands want it: with what the library has to say going to stderr.
+//
+// Thread safety: as Database::Open; the Program must outlive the database.
 #pragma once
 
 #include <functional>

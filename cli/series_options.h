@@ -1,4 +1,6 @@
-// Options that several commands declare in the same words.
+// Options that several commands declare in the same words. What they mean is in text/arguments.h.
+//
+// Thread safety: none; called while the tree of commands is built.
 #pragma once
 
 #include <CLI/CLI.hpp>

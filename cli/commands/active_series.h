@@ -1,4 +1,6 @@
-// Series that match and, when a range is given, have samples in it.
+// Series that match and, when a range is given, have samples in it. Not for their samples: that is query.
+//
+// Thread safety: a function without state of its own.
 #pragma once
 
 #include <cstdint>

@@ -11,7 +11,8 @@
 namespace tsdb::cli {
 
 Labels BenchData::SeriesLabels(std::uint32_t index) {
-  return Labels{{"__name__", "bench"}, {"host", fmt::format("host-{}", index / 10)}, {"cpu", fmt::format("{}", index % 10)}};
+  return Labels{
+      {"__name__", "bench"}, {"host", fmt::format("host-{}", index / 10)}, {"cpu", fmt::format("{}", index % 10)}};
 }
 
 // xorshift64: quick, and good enough for a walk.

@@ -42,7 +42,7 @@ Result<ImportOptions> ParseImport(const IngestOptions& options) {
     if (import.format == TextFormat::kAuto) {
       import.format = TextFormat::kCsv;
     } else if (import.format != TextFormat::kCsv) {
-      return Status::InvalidArgument("--csv-… options do not go with --format " + options.format + ": drop one of them");
+      return Status::InvalidArgument("--csv options do not go with --format " + options.format + ": drop one of them");
     }
   }
   if (options.unit) {

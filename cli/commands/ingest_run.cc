@@ -92,7 +92,8 @@ Status IngestRun::ReadInput(const std::string& path) {
                         Importer::Create(import_, [this](const WriteBatch& batch) { return Append(batch); }));
   bool complete = false;
   Status status = FeedAll(*input, *importer, path, &complete);
-  // A last line without a newline is only a line at the end of the input: where reading broke off it may be half of one.
+  // A last line without a newline is a line only at the end of the input: where reading broke off it may be half of
+  // one.
   const Status finished = complete && status.ok() ? importer->Finish() : importer->Flush();
   if (status.ok()) {
     status = finished;

@@ -30,7 +30,8 @@ Outcome RunInit(const InitOptions& options, Program& program) {
   Result<std::unique_ptr<Database>> db = Database::Open(program.db_path, open);
   if (!db.ok()) {
     if (db.status().code() == StatusCode::kAlreadyExists) {
-      return Outcome::Failed("a database exists at " + program.db_path + ": use it, or name another directory with --db");
+      return Outcome::Failed("a database exists at " + program.db_path +
+                             ": use it, or name another directory with --db");
     }
     return Outcome::Failed(db.status());
   }

@@ -16,7 +16,8 @@ std::size_t Utf8SequenceLength(std::string_view text, std::size_t offset);
 /// four characters `\xNN` (with the backslash escaped, as JSON wants it).
 void AppendJsonString(std::string_view text, std::string* out);
 
-/// Appends a CSV field, quoted as RFC 4180 wants it when it holds a comma, a quote or a line end. Bytes stay as they are.
+/// Appends a CSV field, quoted as RFC 4180 wants it when it holds a comma, a quote or a line end. Bytes stay as they
+/// are.
 void AppendCsvField(std::string_view text, std::string* out);
 
 /// Appends text for people: control characters and bytes outside UTF-8 become `\n`, `\t`, `\xNN`, so that a name cannot

@@ -1,0 +1,128 @@
+// flush, verify, dump, bench, generate.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <fstream>
+
+#include "tests/cli/cli_runner.h"
+
+namespace tsdb::cli_test {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+using Json = nlohmann::json;
+
+class CliCare : public CliTest {
+ protected:
+  void Fill() {
+    std::string text;
+    for (int i = 0; i < 5000; ++i) {
+      text += "m,h=a v=" + std::to_string(i % 97) + " " + std::to_string(1000 * i) + "\n";
+    }
+    CliOk({"ingest", "--unit", "ms", "-"}, {text, {}});
+  }
+
+  /// The largest file below the database whose path holds `part`.
+  std::string Largest(const std::string& part) {
+    std::string best;
+    std::uintmax_t best_size = 0;
+    for (const auto& entry : fs::recursive_directory_iterator(Db())) {
+      const std::string path = entry.path().string();
+      const bool named = path.find(part, Db().size()) != std::string::npos;
+      if (named && entry.is_regular_file() && entry.file_size() > best_size) {
+        best = path;
+        best_size = entry.file_size();
+      }
+    }
+    return best;
+  }
+};
+
+TEST_F(CliCare, FlushLeavesNothingToReplay) {
+  Fill();
+  CliOk({"flush"});
+  const Json stats = Json::parse(CliOk({"stats", "--json"}).out);
+  EXPECT_EQ(stats["samples_in_head"], 0);
+  EXPECT_EQ(stats["samples_in_files"], 5000);
+  EXPECT_EQ(stats["recovery"]["samples"], 0);
+}
+
+TEST_F(CliCare, VerifyPassesAGoodDatabaseAndNamesDamage) {
+  Fill();
+  const CliResult good = CliOk({"verify"});
+  EXPECT_EQ(good.out, "");
+  EXPECT_THAT(good.err, HasSubstr("5,000 samples, 0 damaged places"));
+
+  const std::string file = Largest("chunk");
+  ASSERT_NE(file, "");
+  std::string bytes = ReadFile(file);
+  bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 0x40);
+  std::ofstream(file, std::ios::binary) << bytes;
+  const CliResult bad = Cli({"verify"});
+  EXPECT_EQ(bad.exit_code, 3);
+  EXPECT_THAT(bad.out, HasSubstr(fs::path(file).filename().string()));
+  EXPECT_THAT(bad.err, HasSubstr("damage in"));
+}
+
+TEST_F(CliCare, DumpPrintsManifestsAndChunkFiles) {
+  Fill();
+  const std::string manifest = Largest("MANIFEST");
+  ASSERT_NE(manifest, "");
+  EXPECT_NE(CliOk({"dump", "manifest", manifest}).out, "");
+  const std::string file = Largest("chunk");
+  ASSERT_NE(file, "");
+  EXPECT_THAT(CliOk({"dump", "file", file}).out, HasSubstr("5000"));
+  const CliResult missing = Cli({"dump", "wal", Path("nowhere")});
+  EXPECT_EQ(missing.exit_code, 1);
+  EXPECT_THAT(missing.err, HasSubstr("nowhere"));
+}
+
+TEST_F(CliCare, BenchStatesItsSettingAndCleansUp) {
+  fs::create_directory(Path("work"));
+  for (const char* what : {"write", "read"}) {
+    const CliResult people = CliOk({"bench", what, "--series", "10", "--samples", "5000", "--dir", Path("work")});
+    EXPECT_THAT(people.out, HasSubstr("durability interval"));
+    const CliResult machine = CliOk({"bench", what, "--series", "10", "--samples", "5000", "--durability", "always",
+                                     "--batch", "500", "--json", "--dir", Path("work")});
+    EXPECT_EQ(Json::parse(machine.out)["durability"], "always");
+    EXPECT_TRUE(fs::is_empty(Path("work")));
+  }
+}
+
+TEST_F(CliCare, GeneratedPagesKnowEveryCommand) {
+  for (const char* kind : {"man", "bash", "zsh"}) {
+    const std::string text = CliOk({"generate", kind}).out;
+    for (const char* command : {"init", "ingest", "query", "label-values", "verify", "export", "bench"}) {
+      std::string word = command;
+      if (std::string(kind) == "man") {
+        word = word == "label-values" ? "label\\-values" : word;
+      }
+      EXPECT_THAT(text, HasSubstr(word)) << kind;
+    }
+    EXPECT_THAT(text, ::testing::Not(HasSubstr("generate"))) << kind;
+  }
+}
+
+TEST_F(CliCare, BashCompletesCommandsOptionsAndChoices) {
+  const std::string script = File("completion.bash", CliOk({"generate", "bash"}).out);
+  const auto complete = [&](const std::string& words, int current) {
+    const std::string code = "source " + script + "; compopt() { :; }; COMP_WORDS=(" + words + "); COMP_CWORD=" +
+                             std::to_string(current) + "; _tsdb_cli; echo \"${COMPREPLY[*]}\"";
+    const CliResult result = RunProgram("bash", {"-c", code});
+    EXPECT_EQ(result.err, "");
+    return result.out;
+  };
+  EXPECT_EQ(complete("tsdb-cli inge", 1), "ingest\n");
+  EXPECT_EQ(complete("tsdb-cli --db init du", 3), "dump\n");
+  EXPECT_EQ(complete("tsdb-cli dump ''", 2), "wal file manifest\n");
+  EXPECT_EQ(complete("tsdb-cli query --label", 2), "--label-at\n");
+  EXPECT_EQ(complete("tsdb-cli query --output js", 3), "json jsonl\n");
+  EXPECT_EQ(complete("tsdb-cli query --color al", 3), "always\n");
+}
+
+}  // namespace
+}  // namespace tsdb::cli_test
