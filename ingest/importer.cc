@@ -4,7 +4,11 @@
 #include <string>
 #include <utility>
 
+#include "ingest/csv_importer.h"
+#include "ingest/detecting_importer.h"
+#include "ingest/exposition_importer.h"
 #include "ingest/influx_importer.h"
+#include "ingest/json_importer.h"
 #include "ingest/text_util.h"
 #include "tsdb/ingest.h"
 
@@ -51,12 +55,20 @@ Result<std::unique_ptr<Importer>> Importer::Create(const ImportOptions& options,
     return Status::InvalidArgument("import without a sink for its batches");
   }
   switch (options.format) {
+    case TextFormat::kAuto:
+      return std::unique_ptr<Importer>(std::make_unique<ingest::DetectingImporter>(options, std::move(sink)));
     case TextFormat::kInflux:
       return std::unique_ptr<Importer>(std::make_unique<ingest::InfluxImporter>(options, std::move(sink)));
-    default:
-      break;
+    case TextFormat::kPrometheus:
+    case TextFormat::kOpenMetrics:
+      return std::unique_ptr<Importer>(std::make_unique<ingest::ExpositionImporter>(options, std::move(sink)));
+    case TextFormat::kCsv:
+      TSDB_RETURN_IF_ERROR(ingest::CsvImporter::Check(options));
+      return std::unique_ptr<Importer>(std::make_unique<ingest::CsvImporter>(options, std::move(sink)));
+    case TextFormat::kJsonLines:
+      return std::unique_ptr<Importer>(std::make_unique<ingest::JsonImporter>(options, std::move(sink)));
   }
-  return Status::NotSupported("import of this format");
+  return Status::InvalidArgument("unknown format number " + std::to_string(static_cast<int>(options.format)));
 }
 
 }  // namespace tsdb

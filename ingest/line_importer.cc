@@ -104,6 +104,7 @@ Status LineImporter::Feed(std::string_view bytes) {
     }
     if (carry_.empty()) {
       carry_.assign(TakeRecords(bytes, false));
+      retry_bytes_ = 0;
       break;
     }
     // Complete the carried record with as little copying as it takes: up to the next newline.
@@ -111,9 +112,11 @@ Status LineImporter::Feed(std::string_view bytes) {
     const std::size_t part = newline == std::string_view::npos ? bytes.size() : newline + 1;
     carry_.append(bytes.substr(0, part));
     bytes.remove_prefix(part);
-    if (newline != std::string_view::npos || carry_.size() > line_bytes_max_) {
+    if ((newline != std::string_view::npos && carry_.size() >= retry_bytes_) || carry_.size() > line_bytes_max_) {
       const std::size_t left = TakeRecords(carry_, false).size();
       carry_.erase(0, carry_.size() - left);
+      // A record that goes on over line ends is tried again when there is twice as much of it, not at each line.
+      retry_bytes_ = carry_.find('\n') == std::string::npos ? 0 : 2 * left;
     }
   }
   return writer_.status();

@@ -51,6 +51,7 @@ class LineImporter : public Importer {
   SampleWriter writer_;
   std::size_t line_bytes_max_;
   std::string carry_;              // start of a record that is not whole yet
+  std::size_t retry_bytes_ = 0;    // of carry_ before its record is tried again
   std::size_t mark_bytes_ = 0;     // of the byte order mark, seen so far
   bool mark_done_ = false;
   bool skipping_ = false;          // the rest of a line that is too long

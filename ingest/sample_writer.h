@@ -67,6 +67,12 @@ class SampleWriter {
     ++summary_.read;
     ++summary_.ignored;
   }
+  /// Ends the import with an error that is not about one line.
+  void End(Status status) {
+    if (status_.ok()) {
+      status_ = std::move(status);
+    }
+  }
   void CountRounded(std::uint64_t n) { summary_.rounded += n; }
 
   /// Sends the batch when it is full. The cache may be cleared: slot numbers taken before are void.

@@ -1,13 +1,12 @@
 #include <cmath>
-#include <fstream>
 #include <limits>
-#include <sstream>
 #include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/ingest/memory_sink.h"
+#include "tests/ingest/test_data.h"
 #include "tsdb/ingest.h"
 
 namespace tsdb::ingest_test {
@@ -15,14 +14,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-std::string ReadData(const std::string& name) {
-  std::ifstream in(std::string(TSDB_TEST_SOURCE_DIR) + "/ingest/data/" + name, std::ios::binary);
-  EXPECT_TRUE(in.good()) << name;
-  std::ostringstream out;
-  out << in.rdbuf();
-  return out.str();
-}
 
 ImportOptions Influx(TimeUnit unit = TimeUnit::kMilliseconds) {
   ImportOptions options;
