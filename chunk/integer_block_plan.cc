@@ -12,8 +12,13 @@ namespace {
 /// How many values need how many bits, zig-zag coded around a centre.
 using LengthCounts = std::array<std::uint16_t, 65>;
 
+/// Fewer values than this are not worth patches.
+constexpr std::size_t kPatchableValues = 8;
+/// Decoding a patch takes the time of about this many plain values' bits.
+constexpr std::size_t kPatchPenaltyBits = 2;
+
 std::uint64_t SampleMedian(std::span<const std::uint64_t> r) {
-  std::array<std::int64_t, 9> sample;
+  std::array<std::int64_t, 9> sample{};
   const std::size_t count = std::min(r.size(), sample.size());
   for (std::size_t i = 0; i < count; ++i) {
     sample[i] = static_cast<std::int64_t>(r[(2 * i + 1) * r.size() / (2 * count)]);
@@ -23,45 +28,66 @@ std::uint64_t SampleMedian(std::span<const std::uint64_t> r) {
   return static_cast<std::uint64_t>(*middle);
 }
 
-LengthCounts CountLengths(std::span<const std::uint64_t> r, std::uint64_t centre) {
+void CountLengths(std::span<const std::uint64_t> r, std::uint64_t centre, LengthCounts* counts) {
   // Four tables in turn: equal lengths come in rows, and one table would wait for its own stores.
-  std::array<LengthCounts, 4> counts{};
+  std::array<LengthCounts, 4> tables{};
   std::size_t i = 0;
+  const auto length = [&](std::uint64_t v) {
+    return BitLength(ZigZag(static_cast<std::int64_t>(v - centre)));
+  };
   for (; i + 4 <= r.size(); i += 4) {
     for (std::size_t k = 0; k < 4; ++k) {
-      ++counts[k][BitLength(ZigZag(static_cast<std::int64_t>(r[i + k] - centre)))];
+      ++tables[k][length(r[i + k])];
     }
   }
   for (; i < r.size(); ++i) {
-    ++counts[0][BitLength(ZigZag(static_cast<std::int64_t>(r[i] - centre)))];
+    ++tables[0][length(r[i])];
   }
-  for (std::size_t length = 0; length < 65; ++length) {
-    counts[0][length] = static_cast<std::uint16_t>(counts[0][length] + counts[1][length] + counts[2][length] + counts[3][length]);
+  for (std::size_t k = 0; k < 65; ++k) {
+    (*counts)[k] = static_cast<std::uint16_t>(tables[0][k] + tables[1][k] + tables[2][k] + tables[3][k]);
   }
-  return counts[0];
 }
 
-std::size_t BlockBytes(std::size_t values, unsigned width, std::size_t patches, std::size_t patch_bytes) {
-  const std::size_t packed = PackedBytes(values, width);
-  return patches == 0 ? packed : packed + 2 + std::min(patches, PackedBytes(values, 1)) + patch_bytes;
-}
+/// Sizes a layout for each width, from 64 bits down.
+class WidthCosts {
+ public:
+  WidthCosts(std::size_t values, const LengthCounts& counts) : values_(values), counts_(counts) {
+    longest_ = 64;
+    while (longest_ > 0 && counts_[longest_] == 0) {
+      --longest_;
+    }
+    width_ = longest_;
+  }
+  unsigned longest() const { return longest_; }
+  /// Goes to the next smaller width; values longer than it are outside.
+  void Narrow() {
+    // Patches whose excess now begins a new byte of a varint: those of every seventh length.
+    by_seven_[(width_ - 1) % 7] = static_cast<std::uint16_t>(by_seven_[(width_ - 1) % 7] + counts_[width_]);
+    --width_;
+    outside_ += counts_[width_ + 1];
+    varint_bytes_ += by_seven_[width_ % 7];
+  }
+  unsigned width() const { return width_; }
+  std::size_t outside() const { return outside_; }
+  /// In bits, penalties included. `outside` of the window may be fewer than outside().
+  std::size_t Bits(std::size_t outside) const {
+    const std::size_t packed = values_ * width_;
+    if (outside == 0) {
+      return packed;
+    }
+    const std::size_t patch_bits = std::min(outside * (longest_ - width_), varint_bytes_ * 8);
+    return packed + 16 + 8 * std::min(outside, PackedBytes(values_, 1)) + patch_bits + kPatchPenaltyBits * outside;
+  }
 
-/// Bytes of the patches' values when `patches` of the longest values stand outside a window of `width` bits.
-std::size_t PatchBytes(const LengthCounts& counts, unsigned width, std::size_t patches) {
-  unsigned longest = 64;
-  while (counts[longest] == 0) {
-    --longest;
-  }
-  const std::size_t packed = PackedBytes(patches, longest > width ? longest - width : 1);
-  std::size_t varints = 0;
-  std::size_t left = patches;
-  for (unsigned length = longest; left > 0 && length > width; --length) {
-    const std::size_t here = std::min<std::size_t>(left, counts[length]);
-    varints += here * ((length - width + 6) / 7);
-    left -= here;
-  }
-  return std::min(packed, varints + left);
-}
+ private:
+  std::size_t values_;
+  const LengthCounts& counts_;
+  unsigned longest_ = 64;
+  unsigned width_ = 64;
+  std::size_t outside_ = 0;
+  std::size_t varint_bytes_ = 0;
+  std::array<std::uint16_t, 7> by_seven_{};
+};
 
 /// Moves a window of 2^width over the middle of the values and returns where it holds the most, and how many are out.
 struct Window {
@@ -77,18 +103,27 @@ Window BestWindow(std::span<const std::uint64_t> r, unsigned width, std::uint64_
   if (low > static_cast<std::int64_t>(centre) || low < smallest) {
     low = smallest;  // wrapped, or nothing there
   }
-  std::array<std::uint16_t, (2u << kFine) + 1> counts{};
-  for (const std::uint64_t v : r) {
-    ++counts[std::min<std::uint64_t>((v - static_cast<std::uint64_t>(low)) >> shift, bins)];  // the last one: elsewhere
+  std::array<std::array<std::uint16_t, (2u << kFine) + 1>, 2> tables{};
+  const auto bin = [&](std::uint64_t v) {  // the last one: elsewhere
+    return std::min<std::uint64_t>((v - static_cast<std::uint64_t>(low)) >> shift, bins);
+  };
+  std::size_t i = 0;
+  for (; i + 2 <= r.size(); i += 2) {
+    ++tables[0][bin(r[i])];
+    ++tables[1][bin(r[i + 1])];
   }
+  if (i < r.size()) {
+    ++tables[0][bin(r[i])];
+  }
+  const auto count = [&](std::size_t k) { return std::size_t{tables[0][k]} + tables[1][k]; };
   std::size_t inside = 0;
-  for (std::size_t bin = 0; bin < window; ++bin) {
-    inside += counts[bin];
+  for (std::size_t k = 0; k < window; ++k) {
+    inside += count(k);
   }
   std::size_t best = inside;
   std::size_t best_start = 0;
   for (std::size_t start = 1; start + window <= bins; ++start) {
-    inside = inside + counts[start + window - 1] - counts[start - 1];
+    inside = inside + count(start + window - 1) - count(start - 1);
     if (inside > best) {
       best = inside;
       best_start = start;
@@ -97,47 +132,79 @@ Window BestWindow(std::span<const std::uint64_t> r, unsigned width, std::uint64_
   return {static_cast<std::uint64_t>(low) + (static_cast<std::uint64_t>(best_start) << shift), r.size() - best};
 }
 
-}  // namespace
-
-BlockPlan PlanBlock(std::span<const std::uint64_t> r) {
+struct Extent {
+  std::int64_t smallest = 0;
+  unsigned width = 0;
+};
+Extent FindExtent(std::span<const std::uint64_t> r) {
   auto smallest = static_cast<std::int64_t>(r[0]);
   std::int64_t largest = smallest;
   for (const std::uint64_t v : r) {
     smallest = std::min(smallest, static_cast<std::int64_t>(v));
     largest = std::max(largest, static_cast<std::int64_t>(v));
   }
-  BlockPlan plan;
-  plan.base = static_cast<std::uint64_t>(smallest);
-  plan.width = BitLength(static_cast<std::uint64_t>(largest) - static_cast<std::uint64_t>(smallest));
-  plan.bytes = PackedBytes(r.size(), plan.width);
-  if (plan.width == 0 || r.size() < 8) {
+  return {smallest, BitLength(static_cast<std::uint64_t>(largest) - static_cast<std::uint64_t>(smallest))};
+}
+
+/// The width below `plain` that costs least with its window around the centre; `plain` when none does.
+unsigned GuessWidth(std::size_t values, unsigned plain, const LengthCounts& counts, std::size_t* bits) {
+  unsigned guess = plain;
+  *bits = values * plain;
+  WidthCosts costs(values, counts);
+  while (costs.width() > 0) {
+    costs.Narrow();
+    if (costs.width() >= plain) {
+      continue;
+    }
+    const std::size_t now = costs.Bits(costs.outside());
+    if (now < *bits) {
+      *bits = now;
+      guess = costs.width();
+    }
+    if (values * costs.width() + *bits / 2 < 8 * costs.outside()) {
+      break;  // so many are outside that narrower ones cannot win
+    }
+  }
+  return guess;
+}
+
+}  // namespace
+
+std::size_t EstimateBlock(std::span<const std::uint64_t> r) {
+  const Extent extent = FindExtent(r);
+  std::size_t bits = r.size() * extent.width;
+  if (extent.width > 0 && r.size() >= kPatchableValues) {
+    LengthCounts counts;
+    CountLengths(r, SampleMedian(r), &counts);
+    GuessWidth(r.size(), extent.width, counts, &bits);
+  }
+  return (bits + 7) / 8;
+}
+
+BlockPlan PlanBlock(std::span<const std::uint64_t> r) {
+  const Extent extent = FindExtent(r);
+  BlockPlan plan = {static_cast<std::uint64_t>(extent.smallest), extent.width, false};
+  if (extent.width == 0 || r.size() < kPatchableValues) {
     return plan;
   }
-  // First the width, with the window around a median; then the window is moved, for that width and its neighbour.
+  // First the width, with the window around a median; then the window is moved, for that width and the next smaller.
   const std::uint64_t centre = SampleMedian(r);
-  const LengthCounts counts = CountLengths(r, centre);
-  unsigned guess = plan.width;
-  std::size_t guess_bytes = plan.bytes;
-  std::size_t outside = 0;
-  for (unsigned width = 64; width-- > 0;) {
-    outside += counts[width + 1];
-    if (outside == 0 || width >= plan.width) {
+  LengthCounts counts;
+  CountLengths(r, centre, &counts);
+  std::size_t guess_bits = 0;
+  const unsigned guess = GuessWidth(r.size(), extent.width, counts, &guess_bits);
+  std::size_t best = r.size() * extent.width;
+  WidthCosts costs(r.size(), counts);
+  while (costs.width() + 1 > guess && costs.width() > 0) {
+    costs.Narrow();
+    if (costs.width() > guess || costs.width() >= extent.width || costs.width() > 62) {
       continue;
     }
-    const std::size_t bytes = BlockBytes(r.size(), width, outside, PatchBytes(counts, width, outside));
-    if (bytes < guess_bytes) {
-      guess_bytes = bytes;
-      guess = width;
-    }
-  }
-  for (const unsigned width : {guess, guess - 1}) {
-    if (width >= plan.width || width > 62) {
-      continue;
-    }
-    const Window window = BestWindow(r, width, centre, smallest);
-    const std::size_t bytes = BlockBytes(r.size(), width, window.outside, PatchBytes(counts, width, window.outside));
-    if (bytes < plan.bytes) {
-      plan = {window.base, width, window.outside > 0, bytes};
+    const Window window = BestWindow(r, costs.width(), centre, extent.smallest);
+    const std::size_t bits = costs.Bits(window.outside);
+    if (bits < best) {
+      best = bits;
+      plan = {window.base, costs.width(), window.outside > 0};
     }
   }
   return plan;

@@ -13,7 +13,7 @@
 namespace tsdb::chunk {
 
 /// Block header bytes, docs/format/encodings.md.
-inline constexpr unsigned kPatchedBlock = 0x80;  // flag beside a width of 0..64
+inline constexpr unsigned kPatchedBlock = 0x80;  // flag beside a width of 0..63
 inline constexpr unsigned kRepeatBlock = 0x7f;   // width 0, the base as before, no patches; nothing follows
 inline constexpr unsigned kVarintPatches = 0x80; // in place of a patch width: each patch is a varint
 
@@ -23,11 +23,12 @@ struct BlockPlan {
   std::uint64_t base = 0;
   unsigned width = 0;
   bool patched = false;
-  /// Estimated bytes of the block without its header.
-  std::size_t bytes = 0;
 };
 
 /// The cheapest layout found for 1 to 256 integers.
 BlockPlan PlanBlock(std::span<const std::uint64_t> r);
+
+/// About the bytes such a block takes, without planning it to the end.
+std::size_t EstimateBlock(std::span<const std::uint64_t> r);
 
 }  // namespace tsdb::chunk

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -8,17 +9,40 @@
 namespace tsdb::chunk {
 namespace {
 
-/// Up to 256 values of up to 64 bits, copied to where a BitReader may read past them.
+/// Packed bits where a BitReader may read past them: in place when enough bytes follow, else a copy.
 class PaddedBits {
  public:
-  explicit PaddedBits(std::string_view bytes) {
-    std::memcpy(bytes_.data(), bytes.data(), bytes.size());
-    std::memset(bytes_.data() + bytes.size(), 0, kBitReaderPadding);
+  PaddedBits(std::string_view bytes, std::size_t bytes_behind) : data_(bytes.data()) {
+    if (bytes_behind < kBitReaderPadding) {
+      std::memcpy(copy_.data(), bytes.data(), bytes.size());
+      std::memset(copy_.data() + bytes.size(), 0, kBitReaderPadding);
+      data_ = copy_.data();
+    }
   }
-  BitReader reader() const { return BitReader(bytes_.data()); }
+  PaddedBits(const PaddedBits&) = delete;
+  PaddedBits& operator=(const PaddedBits&) = delete;
+
+  /// Calls `take(k, value)` for `count` values of `width` bits.
+  template <typename Take>
+  void ForEach(std::size_t count, unsigned width, Take take) const {
+    BitReader bits(data_);
+    if (width <= kPeekBits) {
+      const std::uint64_t mask = LowMask(width);
+      for (std::size_t k = 0; k < count; ++k) {
+        take(k, bits.Peek() & mask);
+        bits.Skip(width);
+      }
+    } else {
+      for (std::size_t k = 0; k < count; ++k) {
+        take(k, bits.Get(width));
+      }
+    }
+  }
 
  private:
-  std::array<char, kBlockValues * 8 + kBitReaderPadding> bytes_;
+  static constexpr unsigned kPeekBits = 57;
+  const char* data_;
+  std::array<char, kBlockValues * 8 + kBitReaderPadding> copy_;
 };
 
 /// A running sum of u, none of which is longer than this, fits in 31 bits.
@@ -49,13 +73,13 @@ bool IntegerBlockReader::Open(ByteReader* reader, int order) {
 }
 
 bool IntegerBlockReader::Next(std::size_t count, std::uint64_t* out) {
-  if (!ReadHeader(count)) {
+  if (!ReadHeader()) {
     return false;
   }
   return count == kBlockValues ? ReadLanes(out) : ReadStream(count, out);
 }
 
-bool IntegerBlockReader::ReadHeader(std::size_t /*count*/) {
+bool IntegerBlockReader::ReadHeader() {
   std::uint8_t header = 0;
   if (!reader_->ReadFixed(&header)) {
     return false;
@@ -77,13 +101,7 @@ bool IntegerBlockReader::ReadHeader(std::size_t /*count*/) {
   return true;
 }
 
-bool IntegerBlockReader::ReadPatches(std::size_t count) {
-  std::uint8_t last = 0;
-  std::uint8_t bits = 0;
-  if (!reader_->ReadFixed(&last) || !reader_->ReadFixed(&bits) || last >= count) {
-    return false;
-  }
-  patch_count_ = std::size_t{last} + 1;
+bool IntegerBlockReader::ReadPatchPositions(std::size_t count) {
   const std::size_t map_bytes = PackedBytes(count, 1);
   std::string_view bytes;
   if (patch_count_ <= map_bytes) {
@@ -91,50 +109,58 @@ bool IntegerBlockReader::ReadPatches(std::size_t count) {
       return false;
     }
     std::memcpy(patch_at_, bytes.data(), patch_count_);
-    for (std::size_t k = 0; k < patch_count_; ++k) {
-      if (patch_at_[k] >= count) {
-        return false;
-      }
-    }
-  } else {
-    if (!reader_->ReadBytes(map_bytes, &bytes)) {
-      return false;
-    }
-    std::size_t k = 0;
-    for (std::size_t byte = 0; byte < map_bytes; ++byte) {
-      for (auto map = static_cast<unsigned char>(bytes[byte]); map != 0; map = static_cast<unsigned char>(map & (map - 1))) {
-        const std::size_t at = 8 * byte + static_cast<std::size_t>(std::countr_zero(map));
-        if (k == patch_count_ || at >= count) {
-          return false;
-        }
-        patch_at_[k++] = static_cast<std::uint8_t>(at);
-      }
-    }
-    if (k != patch_count_) {
-      return false;
+    return std::all_of(patch_at_, patch_at_ + patch_count_, [count](std::uint8_t at) { return at < count; });
+  }
+  if (!reader_->ReadBytes(map_bytes, &bytes)) {
+    return false;
+  }
+  std::array<std::uint64_t, kBlockValues / 64> map{};
+  std::memcpy(map.data(), bytes.data(), map_bytes);
+  std::size_t ones = 0;
+  for (const std::uint64_t word : map) {
+    ones += static_cast<std::size_t>(std::popcount(word));
+  }
+  if (ones != patch_count_ || (count < kBlockValues && map[count / 64] >> (count % 64) != 0)) {
+    return false;
+  }
+  std::size_t k = 0;
+  for (std::size_t word = 0; word < map.size(); ++word) {
+    for (std::uint64_t left = map[word]; left != 0; left &= left - 1) {
+      patch_at_[k++] = static_cast<std::uint8_t>(64 * word + static_cast<std::size_t>(std::countr_zero(left)));
     }
   }
+  return true;
+}
+
+bool IntegerBlockReader::ReadPatches(std::size_t count) {
+  std::uint8_t last = 0;
+  std::uint8_t width = 0;
+  if (!reader_->ReadFixed(&last) || !reader_->ReadFixed(&width) || last >= count) {
+    return false;
+  }
+  patch_count_ = std::size_t{last} + 1;
+  if (!ReadPatchPositions(count)) {
+    return false;
+  }
   std::uint64_t all = 0;
-  if (bits == kVarintPatches) {
+  const auto take = [&](std::size_t k, std::uint64_t excess) {
+    all |= excess;
+    patch_[k] = static_cast<std::uint64_t>(UnZigZag(excess + 1)) << width_;
+  };
+  if (width == kVarintPatches) {
     for (std::size_t k = 0; k < patch_count_; ++k) {
       std::uint64_t excess = 0;
       if (!reader_->ReadVarint(&excess)) {
         return false;
       }
-      all |= excess;
-      patch_[k] = static_cast<std::uint64_t>(UnZigZag(excess + 1)) << width_;
+      take(k, excess);
     }
   } else {
-    if (bits > 64 || !reader_->ReadBytes(PackedBytes(patch_count_, bits), &bytes)) {
+    std::string_view bytes;
+    if (width > 64 || !reader_->ReadBytes(PackedBytes(patch_count_, width), &bytes)) {
       return false;
     }
-    const PaddedBits padded(bytes);
-    BitReader reader = padded.reader();
-    for (std::size_t k = 0; k < patch_count_; ++k) {
-      const std::uint64_t excess = reader.Get(bits);
-      all |= excess;
-      patch_[k] = static_cast<std::uint64_t>(UnZigZag(excess + 1)) << width_;
-    }
+    PaddedBits(bytes, reader_->remaining()).ForEach(patch_count_, width, take);
   }
   patch_bits_ = BitLength(all) + 1;
   return true;
@@ -186,19 +212,10 @@ bool IntegerBlockReader::ReadStream(std::size_t count, std::uint64_t* out) {
   if (width_ == 0) {
     std::fill_n(out, count, base_);
   } else {
-    const PaddedBits padded(packed);
-    BitReader bits = padded.reader();
-    if (width_ <= 56) {
-      const std::uint64_t mask = LowMask(width_);
-      for (std::size_t i = 0; i < count; ++i) {
-        out[i] = base_ + (bits.Peek() & mask);
-        bits.Skip(width_);
-      }
-    } else {
-      for (std::size_t i = 0; i < count; ++i) {
-        out[i] = base_ + bits.Get(width_);
-      }
-    }
+    const std::uint64_t base = base_;
+    PaddedBits(packed, reader_->remaining()).ForEach(count, width_, [=](std::size_t k, std::uint64_t v) {
+      out[k] = base + v;
+    });
   }
   if (patched_) {
     if (!ReadPatches(count)) {

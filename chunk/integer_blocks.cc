@@ -183,6 +183,9 @@ int ChooseOrder(std::span<const std::uint64_t> integers, double* cost) {
   int best_order = 0;
   double best = 0;
   for (int order = 0; order <= 2 && (order == 0 || count > 4); ++order) {
+    if (order == 2 && best_order == 0) {
+      break;  // where one difference does not help, two will not
+    }
     const std::size_t sample = count > 2 ? count - 2 : count;
     const std::size_t skip = count - sample;
     for (std::size_t i = 0; i < sample; ++i) {
@@ -191,8 +194,8 @@ int ChooseOrder(std::span<const std::uint64_t> integers, double* cost) {
              : order == 1 ? q[at] - q[at - 1]
                           : q[at] - 2 * q[at - 1] + q[at - 2];
     }
-    const BlockPlan plan = PlanBlock(std::span(r).first(sample));
-    const double bytes = static_cast<double>(plan.bytes) * static_cast<double>(kBlockValues) / static_cast<double>(sample);
+    const auto estimate = static_cast<double>(EstimateBlock(std::span(r).first(sample)));
+    const double bytes = estimate * static_cast<double>(kBlockValues) / static_cast<double>(sample);
     if (order == 0 || bytes < best * 0.98) {  // a lower order decodes faster
       best = bytes;
       best_order = order;

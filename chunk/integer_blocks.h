@@ -35,10 +35,11 @@ class IntegerBlockReader {
   bool Next(std::size_t count, std::uint64_t* out);
 
  private:
-  bool ReadHeader(std::size_t count);
+  bool ReadHeader();
   bool ReadLanes(std::uint64_t* out);
   bool ReadStream(std::size_t count, std::uint64_t* out);
   bool ReadPatches(std::size_t count);
+  bool ReadPatchPositions(std::size_t count);
   void Integrate(std::size_t count, std::uint64_t* out);
 
   ByteReader* reader_ = nullptr;

@@ -22,7 +22,7 @@ double GridCost(std::span<const std::uint64_t> q, std::uint64_t step) {
   for (std::size_t i = 0; i < count; ++i) {
     r[i] = q[first + i] - GridTime(step, first + i);
   }
-  const auto bytes = static_cast<double>(PlanBlock(std::span(r).first(count)).bytes);
+  const auto bytes = static_cast<double>(EstimateBlock(std::span(r).first(count)));
   return bytes * static_cast<double>(kBlockValues) / static_cast<double>(count);
 }
 
