@@ -82,7 +82,7 @@ class FileSystem {
   virtual Status RemoveFile(const std::string& path) = 0;
   /// Removes a directory with everything in it; OK when there is none.
   virtual Status RemoveAll(const std::string& path) = 0;
-  /// Creates the directory and its parents; OK when it exists.
+  /// Creates the directory and its parents; OK when it exists; kAlreadyExists when a file has the name.
   virtual Status CreateDirectories(const std::string& path) = 0;
   /// Makes the entries of a directory durable.
   virtual Status SyncDirectory(const std::string& path) = 0;

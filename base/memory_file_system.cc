@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <cstddef>
 #include <utility>
 #include <vector>
 
@@ -94,7 +95,9 @@ Status MemoryFileSystem::CreateDirectories(const std::string& path) {
   TSDB_RETURN_IF_ERROR(impl_->Begin("CreateDirectories", path).status);
   MutexLock lock(impl_->mutex);
   std::shared_ptr<MemoryDirectory> directory = impl_->root;
-  for (const std::string_view part : SplitPath(path)) {
+  const std::vector<std::string_view> parts = SplitPath(path);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const std::string_view part = parts[i];
     const auto at = directory->entries.find(part);
     MemoryNode node;
     if (at != directory->entries.end()) {
@@ -104,7 +107,8 @@ Status MemoryFileSystem::CreateDirectories(const std::string& path) {
       impl_->AddEntry(directory.get(), std::string(part), node);
     }
     if (!node.directory) {
-      return NotDirectoryError(path);
+      return i + 1 == parts.size() ? Status::AlreadyExists(fmt::format("{}: exists and is not a directory", path))
+                                   : NotDirectoryError(path);
     }
     directory = node.directory;
   }
