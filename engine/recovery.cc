@@ -59,7 +59,9 @@ class ReplayIntoHead final : public wal::ReplayVisitor {
     core_.registry.Insert(definition, RegistryEntry::State::kLive);
     core_.index->Apply(definition);
     generation().definitions.push_back(definition);
-    next_series_id_ = std::max(next_series_id_, definition.id.value + 1);
+    // At once: a flush during replay writes it into the manifest.
+    const std::uint64_t next = std::max(core_.next_series_id.load(std::memory_order_relaxed), definition.id.value + 1);
+    core_.next_series_id.store(next, std::memory_order_relaxed);
     return Status::Ok();
   }
 
@@ -85,7 +87,6 @@ class ReplayIntoHead final : public wal::ReplayVisitor {
     return Status::Ok();
   }
 
-  std::uint64_t next_series_id() const { return next_series_id_; }
   const std::string& evidence() const { return evidence_; }
 
  private:
@@ -119,7 +120,6 @@ class ReplayIntoHead final : public wal::ReplayVisitor {
   Generation* generation_ = nullptr;
   CommitNumber last_;
   std::vector<HeadSeries*> series_;
-  std::uint64_t next_series_id_ = 1;
   std::string evidence_;
 };
 
@@ -215,7 +215,6 @@ Status ReplayLog(Core& core, const chunk::ManifestState& state, wal::ReplayRepor
     core.recovery.notes.push_back(fmt::format("{}@{}: {} bytes {}: {}", damage.path, damage.offset, damage.bytes,
                                               damage.tail ? "cut off at the end of the log" : "skipped", damage.reason));
   }
-  core.next_series_id.store(std::max(state.next_series_id, visitor.next_series_id()), std::memory_order_relaxed);
   return KeepEvidence(core, visitor, report->last_valid_commit);
 }
 
@@ -298,6 +297,7 @@ Result<std::unique_ptr<Core>> Recover(const std::string& path, const OpenOptions
   }
   core->settings = state.settings;
   core->store_id = {state.store_high, state.store_low};
+  core->next_series_id.store(state.next_series_id, std::memory_order_relaxed);
   core->flushed_commit.store(state.flushed_commit.value, std::memory_order_relaxed);
   core->last_cut_nanos.store(start_nanos, std::memory_order_relaxed);
   TSDB_ASSIGN_OR_RETURN(core->recovery.files_removed,
