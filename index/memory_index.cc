@@ -42,8 +42,15 @@ class MemoryIndex final : public SeriesIndex {
 
   Result<std::vector<SeriesId>> Select(const Selector& selector) override {
     TSDB_ASSIGN_OR_RETURN(const CompiledSelector compiled, CompiledSelector::Compile(selector));
-    MutexLock lock(mutex_);
     std::vector<SeriesId> ids;
+    if (selector.is_key()) {
+      TSDB_ASSIGN_OR_RETURN(const std::optional<SeriesDefinition> found, FindByKey(selector.key()));
+      if (found.has_value()) {
+        ids.push_back(found->id);
+      }
+      return ids;
+    }
+    MutexLock lock(mutex_);
     for (const auto& [id, definition] : live_) {
       if (compiled.Matches(definition)) {
         ids.push_back(id);

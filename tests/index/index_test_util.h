@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <random>
@@ -14,12 +15,17 @@
 
 namespace tsdb::index {
 
-/// A new directory under the system's temporary one, removed with everything in it.
+/// A new directory, removed with everything in it; in memory where the system offers that, since these tests sync often
+/// and none of them cuts the power.
 class TemporaryDirectory {
  public:
   TemporaryDirectory() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "tsdb_index_XXXXXX").string();
-    path_ = ::mkdtemp(pattern.data());
+    std::string pattern = "/dev/shm/tsdb_index_XXXXXX";
+    if (::mkdtemp(pattern.data()) == nullptr) {
+      pattern = (std::filesystem::temp_directory_path() / "tsdb_index_XXXXXX").string();
+      EXPECT_NE(::mkdtemp(pattern.data()), nullptr);
+    }
+    path_ = pattern;
   }
   ~TemporaryDirectory() {
     std::error_code ignored;
