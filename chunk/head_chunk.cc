@@ -103,10 +103,42 @@ void HeadChunk::Append(Timestamp time, double value) {
       return;
     }
   }
-  AppendUnusual(time, delta, value);
+  if (!AppendSymbols(time, delta, value)) {
+    AppendWithEscapes(time, delta, value);
+  }
 }
 
-void HeadChunk::AppendUnusual(Timestamp time, std::uint64_t delta, double value) {
+bool HeadChunk::AppendSymbols(Timestamp time, std::uint64_t delta, double value) {
+  const DecimalMatch match = MatchDecimal(value, exponent_);
+  if (!match.exact() || xor_mode_) {
+    return false;
+  }
+  // On copies: nothing has changed when an escape is needed, or there is no memory.
+  head::SymbolState time_state = time_state_;
+  head::SymbolState value_state = value_state_;
+  head::Code time_code;
+  head::Code value_code;
+  if (!head::MakeCode(&time_state, ZigZag(static_cast<std::int64_t>(delta - forecast_.Next())), &time_code) ||
+      !head::MakeCode(&value_state, ZigZag(static_cast<std::int64_t>(Difference(match.decimal, decimal_))), &value_code)) {
+    return false;
+  }
+  const std::size_t words = (used_bits_ + time_code.width + value_code.width) / 64 + 2;
+  if (words > capacity_) [[unlikely]] {
+    Grow(words);
+  }
+  Put(time_code.bits, time_code.width);
+  Put(value_code.bits, value_code.width);
+  forecast_.Update(delta, count_);
+  time_state_ = time_state;
+  value_state_ = value_state;
+  decimal_ = match.decimal;
+  last_time_ = time;
+  last_bits_ = std::bit_cast<std::uint64_t>(value);
+  ++count_;
+  return true;
+}
+
+void HeadChunk::AppendWithEscapes(Timestamp time, std::uint64_t delta, double value) {
   Reserve(1);
   PutSymbol(&time_state_, ZigZag(static_cast<std::int64_t>(delta - forecast_.Next())));
   forecast_.Update(delta, count_);
@@ -124,7 +156,7 @@ void HeadChunk::Reserve(std::size_t samples) {
 }
 
 void HeadChunk::AppendFirst(Timestamp time, double value) {
-  Grow((kFirstSampleBitsMax + 63) / 64 + 1);
+  Reserve(0);
   Put(static_cast<std::uint64_t>(time), 64);
   const int exponent = ExactExponent(value);
   last_bits_ = std::bit_cast<std::uint64_t>(value);

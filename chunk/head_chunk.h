@@ -58,7 +58,8 @@ class HeadChunk {
 
  private:
   void AppendFirst(Timestamp time, double value);
-  void AppendUnusual(Timestamp time, std::uint64_t delta, double value);
+  bool AppendSymbols(Timestamp time, std::uint64_t delta, double value);
+  void AppendWithEscapes(Timestamp time, std::uint64_t delta, double value);
   void PutValue(double value);
   void PutUnmatched(double value);
   bool PutAtHigherExponent(double value);
