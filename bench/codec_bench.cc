@@ -272,6 +272,7 @@ void MeasureHead(const DataFile& file, Row* row) {
   });
   bytes = 0;
   std::size_t grid_bytes = 0;
+  std::size_t grid_time_bits = 0;
   std::vector<HeadChunk::Snapshot> snapshots;
   for (const Piece& piece : pieces) {
     HeadChunk head;
@@ -283,9 +284,11 @@ void MeasureHead(const DataFile& file, Row* row) {
     snapshots.push_back(head.TakeSnapshot());
     bytes += snapshots.back().bits.size();
     grid_bytes += grid.TakeSnapshot().bits.size();
+    // On this grid times take 64 bits, then 16 (the step of 1000 and its length), then one each.
+    const std::size_t n = piece.times.size();
+    grid_time_bits += 64 + (n > 1 ? 16 + n - 2 : 0);
   }
-  // On a grid a time takes one bit; the first two are not counted as values either (16 bytes at most).
-  row->head = (static_cast<double>(grid_bytes) - samples / 8) / samples;
+  row->head = (static_cast<double>(grid_bytes) - static_cast<double>(grid_time_bits) / 8) / samples;
   row->head_all = static_cast<double>(bytes) / samples;
   std::vector<Timestamp> times;
   std::vector<double> values;

@@ -76,22 +76,20 @@ struct Code {
 
 /// The code of `u` without escape; false when it needs one (nothing changed then).
 inline bool MakeCode(SymbolState* state, std::uint64_t u, Code* code) {
+  // Without branches on u: whether it is zero is what nobody can foretell.
   const bool flagged = state->flagged();
-  if (flagged && u == 0) {
-    *code = {0, 1};
-    state->Update(u, flagged);
-    return true;
-  }
   const unsigned flag = flagged ? 1 : 0;
-  const std::uint64_t rest = u - flag;
+  const bool bare = flagged && u == 0;
+  const std::uint64_t rest = bare ? 0 : u - flag;
   const unsigned k = state->rice_bits();
   const std::uint64_t quotient = rest >> k;
-  if (quotient >= kQuotientMax) {
+  if (quotient >= kQuotientMax) [[unlikely]] {
     return false;
   }
   const auto ones = static_cast<unsigned>(quotient);
   const std::uint64_t rice = ((rest & LowMask(k)) << (ones + 1)) | LowMask(ones);
-  *code = {rice << flag | flag, ones + 1 + k + flag};
+  const std::uint64_t keep = bare ? 0 : ~std::uint64_t{0};
+  *code = {(rice << flag | flag) & keep, 1 + ((ones + k + flag) & static_cast<unsigned>(keep))};
   state->Update(u, flagged);
   return true;
 }
