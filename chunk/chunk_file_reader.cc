@@ -9,6 +9,7 @@
 #include "chunk/chunk_file.h"
 #include "chunk/chunk_file_format.h"
 #include "chunk/place_seed.h"
+#include "chunk/time_column_cache.h"
 
 namespace tsdb::chunk {
 
@@ -69,7 +70,9 @@ class Reader final : public ChunkFileReader {
 
   Status Read(const ChunkEntry& entry, Columns* out) const override {
     try {
-      return ReadChunk(entry, out);
+      TSDB_RETURN_IF_ERROR(CheckEntry(entry));
+      const bool own_times = entry.value_offset == entry.time_offset + entry.time_bytes;
+      return own_times ? ReadChunk(entry, out) : ReadChunkWithSharedTimes(entry, out);
     } catch (const std::bad_alloc&) {
       return Status::OutOfMemory(path() + ": no memory for a chunk");
     }
@@ -83,7 +86,9 @@ class Reader final : public ChunkFileReader {
     }
   }
 
-  std::uint64_t memory_bytes() const override { return sizeof(*this) + entries_.capacity() * sizeof(ChunkEntry); }
+  std::uint64_t memory_bytes() const override {
+    return sizeof(*this) + entries_.capacity() * sizeof(ChunkEntry) + times_cache_.memory_bytes();
+  }
 
  private:
   /// Puts the path in front of a message that starts at "@offset".
@@ -107,24 +112,8 @@ class Reader final : public ChunkFileReader {
     return {};
   }
 
-  Status CheckColumn(const ChunkEntry& entry, std::string_view what, std::uint64_t offset, std::string_view data,
-                     std::uint32_t checksum) const {
-    if (!data.empty() && Checksum32(data, PlaceSeed(options_.number, offset)) != checksum) {
-      return Status::Corruption(fmt::format("{}@{}: {} of series {} from {} on: checksum mismatch", path(), offset, what,
-                                            entry.id.value, entry.first_time));
-    }
-    return {};
-  }
-
-  Status Decoded(const Status& status, const ChunkEntry& entry, std::string_view what, std::uint64_t offset) const {
-    if (status.ok()) {
-      return {};
-    }
-    return status.WithContext(
-        fmt::format("{}@{}: {} of series {} from {} on", path(), offset, what, entry.id.value, entry.first_time));
-  }
-
-  Status ReadChunk(const ChunkEntry& entry, Columns* out) const {
+  /// An entry must be of this file: what is read and decoded by it stays in bounds.
+  Status CheckEntry(const ChunkEntry& entry) const {
     const std::uint64_t columns_end = footer_.directory_offset;
     const std::uint64_t count = entry.statistics.count;
     if (count == 0 || count > kChunkSamplesMax || entry.time_bytes > ColumnBytesMax(count) ||
@@ -133,33 +122,74 @@ class Reader final : public ChunkFileReader {
         entry.value_bytes > columns_end - entry.value_offset) {
       return Status::InvalidArgument(path() + ": the chunk is not of this file's directory");
     }
-    // Encoded columns pass through one buffer per thread, so that a read allocates nothing but its result.
+    return {};
+  }
+
+  /// Encoded columns pass through one buffer per thread, so that a read allocates nothing but its result.
+  Status ReadBytes(std::uint64_t offset, std::size_t n, std::string_view* data) const {
     thread_local std::string scratch;
-    const std::size_t total = static_cast<std::size_t>(entry.time_bytes) + entry.value_bytes;
-    if (scratch.size() < total) {
-      scratch.resize(total);
+    if (scratch.size() < n) {
+      scratch.resize(n);
     }
-    const bool adjacent = entry.value_offset == entry.time_offset + entry.time_bytes;
-    if (adjacent && total != 0) {
-      TSDB_RETURN_IF_ERROR(ReadExactly(*file_, entry.time_offset, total, scratch.data()));
-    } else {
-      if (entry.time_bytes != 0) {
-        TSDB_RETURN_IF_ERROR(ReadExactly(*file_, entry.time_offset, entry.time_bytes, scratch.data()));
-      }
-      if (entry.value_bytes != 0) {
-        TSDB_RETURN_IF_ERROR(
-            ReadExactly(*file_, entry.value_offset, entry.value_bytes, scratch.data() + entry.time_bytes));
-      }
+    *data = std::string_view(scratch).substr(0, n);
+    return n == 0 ? Status() : ReadExactly(*file_, offset, n, scratch.data());
+  }
+
+  /// Checks and decodes; `data` is the times' bytes.
+  Status TakeTimes(const ChunkEntry& entry, std::string_view data, Columns* out) const {
+    out->times.resize(entry.statistics.count);
+    if (!data.empty() && Checksum32(data, PlaceSeed(options_.number, entry.time_offset)) != entry.time_checksum) {
+      return Damaged(Status::Corruption("checksum mismatch"), entry, "times", entry.time_offset);
     }
-    const std::string_view times(scratch.data(), entry.time_bytes);
-    const std::string_view values(scratch.data() + entry.time_bytes, entry.value_bytes);
-    TSDB_RETURN_IF_ERROR(CheckColumn(entry, "times", entry.time_offset, times, entry.time_checksum));
-    TSDB_RETURN_IF_ERROR(CheckColumn(entry, "values", entry.value_offset, values, entry.value_checksum));
-    out->times.resize(static_cast<std::size_t>(count));
-    out->values.resize(static_cast<std::size_t>(count));
-    TSDB_RETURN_IF_ERROR(
-        Decoded(DecodeTimeColumn(entry, times, out->times.data()), entry, "times", entry.time_offset));
-    return Decoded(DecodeValueColumn(entry, values, out->values.data()), entry, "values", entry.value_offset);
+    return Damaged(DecodeTimeColumn(entry, data, out->times.data()), entry, "times", entry.time_offset);
+  }
+
+  Status TakeValues(const ChunkEntry& entry, std::string_view data, Columns* out) const {
+    out->values.resize(entry.statistics.count);
+    if (!data.empty() && Checksum32(data, PlaceSeed(options_.number, entry.value_offset)) != entry.value_checksum) {
+      return Damaged(Status::Corruption("checksum mismatch"), entry, "values", entry.value_offset);
+    }
+    return Damaged(DecodeValueColumn(entry, data, out->values.data()), entry, "values", entry.value_offset);
+  }
+
+  Status Damaged(const Status& status, const ChunkEntry& entry, std::string_view what, std::uint64_t offset) const {
+    if (status.ok()) {
+      return {};
+    }
+    return status.WithContext(
+        fmt::format("{}@{}: {} of series {} from {} on", path(), offset, what, entry.id.value, entry.first_time));
+  }
+
+  /// Both columns from the disk, in one read when they are neighbours.
+  Status ReadChunk(const ChunkEntry& entry, Columns* out) const {
+    std::string_view data;
+    if (entry.value_offset == entry.time_offset + entry.time_bytes) {
+      TSDB_RETURN_IF_ERROR(
+          ReadBytes(entry.time_offset, static_cast<std::size_t>(entry.time_bytes) + entry.value_bytes, &data));
+      TSDB_RETURN_IF_ERROR(TakeTimes(entry, data.substr(0, entry.time_bytes), out));
+      return TakeValues(entry, data.substr(entry.time_bytes), out);
+    }
+    TSDB_RETURN_IF_ERROR(ReadBytes(entry.time_offset, entry.time_bytes, &data));
+    TSDB_RETURN_IF_ERROR(TakeTimes(entry, data, out));
+    TSDB_RETURN_IF_ERROR(ReadBytes(entry.value_offset, entry.value_bytes, &data));
+    return TakeValues(entry, data, out);
+  }
+
+  /// The times of another chunk, which the chunks before this one may have used too.
+  Status ReadChunkWithSharedTimes(const ChunkEntry& entry, Columns* out) const {
+    const bool cacheable = entry.time_bytes != 0;
+    const TimeColumnCache::Column cached = cacheable ? times_cache_.Find(entry.time_offset) : nullptr;
+    if (cached == nullptr || cached->size() != entry.statistics.count) {
+      TSDB_RETURN_IF_ERROR(ReadChunk(entry, out));
+      if (cacheable) {
+        times_cache_.Insert(entry.time_offset, out->times);
+      }
+      return {};
+    }
+    out->times.assign(cached->begin(), cached->end());
+    std::string_view data;
+    TSDB_RETURN_IF_ERROR(ReadBytes(entry.value_offset, entry.value_bytes, &data));
+    return TakeValues(entry, data, out);
   }
 
   /// Header, footer and directory as they are on the disk now.
@@ -205,6 +235,8 @@ class Reader final : public ChunkFileReader {
   ChunkFileMeta meta_;
   ChunkFileFooter footer_;
   std::vector<ChunkEntry> entries_;
+  // Self-synchronised.
+  mutable TimeColumnCache times_cache_;
 };
 
 }  // namespace
