@@ -64,6 +64,9 @@ class GroupCommitLog final : public Log {
     bool interval = false;
   };
 
+  bool MustWait(const LogRecord& record) const TSDB_REQUIRES(mutex_) {
+    return record.state() == LogRecord::State::kPending && (led_ || leaders_waiting_ > 0);
+  }
   void TakeLeadership() TSDB_EXCLUDES(mutex_) TSDB_ACQUIRE(leadership_);
   void PassLeadership() TSDB_EXCLUDES(mutex_) TSDB_RELEASE(leadership_);
   void WakeQueued() TSDB_REQUIRES(mutex_);
@@ -162,11 +165,13 @@ bool GroupCommitLog::Enqueue(LogRecord* record, Durability durability, std::uint
 }
 
 Status GroupCommitLog::Write(LogRecord* record) {
-  CondVar wake;
   mutex_.Lock();
-  while (record->state() == LogRecord::State::kPending && (led_ || leaders_waiting_ > 0)) {
+  if (MustWait(*record)) {
+    CondVar wake;
     record->wake_ = &wake;
-    wake.Wait(mutex_);
+    while (MustWait(*record)) {
+      wake.Wait(mutex_);
+    }
     record->wake_ = nullptr;
   }
   const bool lead = record->state() == LogRecord::State::kPending;

@@ -62,8 +62,10 @@ class ReplayVisitor : public RecordVisitor {
   virtual Status OnCommit(CommitNumber commit, std::int64_t wall_nanos) = 0;
 };
 
-/// Errors: those of the visitor, kNotSupported (a segment or record of a newer version), and I/O errors that are not
-/// damage (kTooManyOpenFiles, kOutOfMemory, kIoError). A folder that does not exist is an empty log.
+/// Errors: those of the visitor, kNotSupported (a segment or record of a newer version), I/O errors that are not damage
+/// (kTooManyOpenFiles, kOutOfMemory, kIoError), and kNotFound beside a writer that removed a segment meanwhile (read the
+/// manifest again). A folder that does not exist is an empty log. A record that verifies but does not decode is reported
+/// as a hole; what stood before the damage in it was visited.
 Result<ReplayReport> Replay(FileSystem& fs, const std::string& directory, const ReplayOptions& options,
                             ReplayVisitor& visitor);
 
