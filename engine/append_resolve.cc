@@ -53,8 +53,14 @@ Status AppendOperation::LookUpUnknownLabels(const std::vector<std::uint32_t>& un
       const std::string key = sets[k]->CanonicalKey();
       bool taken = core_.registry.FindByKey(key) != nullptr;
       if (!taken) {
-        TSDB_ASSIGN_OR_RETURN(const auto by_key, core_.index->FindByKey(key));
-        taken = by_key.has_value();
+        TSDB_ASSIGN_OR_RETURN(const auto shown, core_.index->FindByKey(key));
+        taken = shown && shown->created_by_key;
+        if (shown && !taken) {
+          // Another thread created it since the look-up by labels.
+          it->second = core_.registry.Insert(*shown, RegistryEntry::State::kLive)->id;
+          local_ids_[i] = it->second;
+          continue;
+        }
       }
       if (taken) {
         local_status_[i] = Status::AlreadyExists(fmt::format("series {} exists, created by key", key));
