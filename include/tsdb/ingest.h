@@ -99,6 +99,16 @@ class InputStream {
   virtual std::uint64_t total() const = 0;
 };
 
+/// What an Exporter wrote, and what the format could not carry.
+struct ExportSummary {
+  std::uint64_t series = 0;
+  std::uint64_t samples = 0;
+  std::uint64_t skipped_series = 0;
+  std::uint64_t skipped_samples = 0;  // of series that were begun
+  /// The first 20, as `series: reason`.
+  std::vector<std::string> errors;
+};
+
 /// Writes samples as text that Importer reads back bit for bit.
 class Exporter {
  public:
@@ -113,6 +123,7 @@ class Exporter {
   virtual void Samples(std::span<const Timestamp> times, std::span<const double> values, std::string* out) = 0;
   virtual void EndSeries(std::string* out) = 0;
   virtual void End(std::string* out) = 0;
+  virtual const ExportSummary& summary() const = 0;
 };
 
 /// Shortest decimal text that reads back to the same double; NaN, +Inf, -Inf for the others. Independent of the locale.
