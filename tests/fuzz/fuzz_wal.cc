@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/coding.h"
 #include "base/memory_file_system.h"
 #include "wal/dump.h"
 #include "wal/record.h"
@@ -55,7 +56,11 @@ std::string SegmentAround(std::string_view payload) {
   bytes.append(payload);
   FrameHeader frame;
   frame.payload_bytes = static_cast<std::uint32_t>(payload.size());
-  frame.records = 1 + frame.payload_bytes / 8;
+  ByteReader records(payload);
+  for (std::string_view record; !records.empty() && records.ReadLengthPrefixed(&record);) {
+    ++frame.records;
+  }
+  frame.records += records.ok() ? 0 : 1;  // one more than can be read
   frame.first = {1};
   SealFrame(bytes.data() + kSegmentHeaderBytes, frame, FrameSeed(kStore, 1, kSegmentHeaderBytes));
   return bytes;
