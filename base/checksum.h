@@ -1,5 +1,7 @@
 // Checksum: XXH3 with a seed, the one checksum of all our files. The seed is the place (file number, offset), so that
 // bytes copied to another place do not verify.
+//
+// Thread safety: pure functions.
 #pragma once
 
 #include <cstdint>

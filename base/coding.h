@@ -12,7 +12,7 @@
 
 namespace tsdb {
 
-static_assert(std::endian::native == std::endian::little, "files are little-endian; big-endian hosts are not supported");
+static_assert(std::endian::native == std::endian::little, "files are little-endian: no big-endian hosts");
 
 template <typename T>
 inline T LoadFixed(const char* p) {

@@ -4,7 +4,7 @@
 // Two implementations: PosixFileSystem() and MemoryFileSystem (base/memory_file_system.h), which keeps synced and
 // unsynced bytes and directory entries apart and can cut the power.
 //
-// What a power cut leaves: bytes of a file that were synced (Sync), and directory entries (create, rename, remove) whose
+// What a power cut leaves: bytes of a file that were synced (Sync), and entries (create, rename, remove) whose
 // directory was synced (SyncDirectory). Everything else may be there or not.
 //
 // Errors: kNotFound, kAlreadyExists, kNoSpace (ENOSPC, EDQUOT), kTooManyOpenFiles, kOutOfMemory, kBusy, kIoError. Every

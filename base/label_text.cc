@@ -236,7 +236,8 @@ class MatcherParser {
       --pos_;
       return ReadCode(start, 3, 8, out);
     }
-    return Fail(start, "unknown escape; know \\a \\b \\f \\n \\r \\t \\v \\\\ \\\" \\' \\xHH \\uXXXX \\UXXXXXXXX \\NNN");
+    return Fail(start,
+                "unknown escape; know \\a \\b \\f \\n \\r \\t \\v \\\\ \\\" \\' \\xHH \\uXXXX \\UXXXXXXXX \\NNN");
   }
 
   // `digits` digits of `base`: a byte (2 hex or 3 octal digits) or a code point (4 or 8 hex digits).

@@ -27,8 +27,8 @@ class MemoryFileSystem final : public FileSystem {
   enum class CutMode : unsigned char {
     kDropUnsynced,    // nothing of it
     kKeepUnsynced,    // all of it: as after a crash of the process
-    kRandom,          // per file a random prefix, its last part possibly torn into zero or garbage 512-byte sectors; per
-                      // directory a random subset of the unsynced entry changes
+    kRandom,          // per file a random prefix, its last part possibly torn into zero or garbage 512-byte sectors;
+                      // per directory a random subset of the unsynced entry changes
   };
 
   MemoryFileSystem();
@@ -49,8 +49,9 @@ class MemoryFileSystem final : public FileSystem {
 
   /// Operations done so far.
   std::uint64_t operations() const;
-  /// From operation number `n` on (1-based, counted over the life of this object) every operation fails with kIoError and
-  /// has no effect: the moment of the power cut. An Append at that point writes the first half of its bytes. 0: never.
+  /// From operation number `n` on (1-based, counted over the life of this object) every operation fails with kIoError
+  /// and has no effect: the moment of the power cut. An Append at that point writes the first half of its bytes. 0:
+  /// never.
   void StopAt(std::uint64_t n);
   /// Called with the operation's number, its name and path before it runs; an error it returns becomes the operation's
   /// outcome without effect. Empty function: none. For error injection.
@@ -65,8 +66,8 @@ class MemoryFileSystem final : public FileSystem {
   /// A copy of all files and directories, synced or not; otherwise as new.
   std::unique_ptr<MemoryFileSystem> Clone() const;
 
-  /// Test access to a file's bytes, outside the operation count. Write makes the bytes and the entries on the way durable
-  /// (parents are created); open readers see the new bytes.
+  /// Test access to a file's bytes, outside the operation count. Write makes the bytes and the entries on the way
+  /// durable (parents are created); open readers see the new bytes.
   Result<std::string> ReadWhole(const std::string& path) const;
   void WriteWhole(const std::string& path, std::string data);
 

@@ -13,7 +13,9 @@ constexpr std::uint64_t kSectorBytes = 512;
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}
-  Random(std::uint64_t seed, std::uint64_t stream) : state_(seed) { state_ = Next() ^ (stream * 0xD1342543DE82EF95ull); }
+  Random(std::uint64_t seed, std::uint64_t stream) : state_(seed) {
+    state_ = Next() ^ (stream * 0xD1342543DE82EF95ull);
+  }
   std::uint64_t Next() {
     std::uint64_t z = state_ += 0x9E3779B97F4A7C15ull;
     z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ull;

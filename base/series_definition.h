@@ -32,9 +32,9 @@ struct SeriesDefinition {
   friend bool operator==(const SeriesDefinition&, const SeriesDefinition&) = default;
 };
 
-/// Appends the bytes described in docs/format/definition.md (without the commit, which the container knows). The id must
-/// not be 0, nor the key of a series created by key empty: such bytes would not decode. Of a dropped series only the id
-/// is kept.
+/// Appends the bytes described in docs/format/definition.md (without the commit, which the container knows). The id
+/// must not be 0, nor the key of a series created by key empty: such bytes would not decode. Of a dropped series only
+/// the id is kept.
 void EncodeDefinition(const SeriesDefinition& definition, std::string* out);
 /// Reads one definition; false (and reader.ok() false) when the bytes are not one. Leaves `commit` alone.
 bool DecodeDefinition(ByteReader* reader, SeriesDefinition* definition);

@@ -49,8 +49,9 @@ std::optional<std::int64_t> ParseInteger(std::string_view text, bool* out_of_ran
 }
 
 Status BadDuration(std::string_view text, std::string_view why) {
-  return Status::InvalidArgument(fmt::format("'{}' is not a duration ({}); write 500ms 10s 5m 1h30m 7d 2w 1y or an integer",
-                                             text.substr(0, 100), why));
+  return Status::InvalidArgument(
+      fmt::format("'{}' is not a duration ({}); write 500ms 10s 5m 1h30m 7d 2w 1y or an integer", text.substr(0, 100),
+                  why));
 }
 
 const DurationUnit* FindUnit(std::string_view name) {

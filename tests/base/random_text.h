@@ -1,4 +1,6 @@
-// Seeded randomness for tests: the seed is fixed unless TSDB_TEST_SEED says otherwise, and every test prints it on failure.
+// Seeded randomness for tests: the seed is fixed unless TSDB_TEST_SEED says otherwise; tests print it on failure.
+//
+// Thread safety: pure functions.
 #pragma once
 
 #include <cstdint>

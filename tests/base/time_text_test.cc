@@ -126,7 +126,8 @@ TEST(ParseTime, RefusesWhatIsNotATime) {
                                     "nowish",     "2026-13-01", "2026-02-30",   "2026-1-1",          "2026-11-30T",
                                     "2026-11-30T12:00:00",      "2026-11-30T12:00Z", "2026-11-30T24:00:00Z",
                                     "2026-11-30T12:00:00.Z",    "2026-11-30T12:00:00Zx", "2026-11-30T12:00:00+2:00",
-                                    "1.5",        "1e9",        " 5",           "2026-11-30T12:61:00Z", "++", "now+-5m"};
+                                    "1.5",        "1e9",        " 5",           "2026-11-30T12:61:00Z", "++",
+                                    "now+-5m"};
   for (const std::string_view text : texts) {
     const auto parsed = ParseTime(text, kMs, kNowMs);
     ASSERT_FALSE(parsed.ok()) << text << " gave " << *parsed;
