@@ -7,22 +7,17 @@
 // ../shared/data beside the source tree.
 #include <benchmark/benchmark.h>
 #include <time.h>
-#include <zlib.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
-#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <functional>
 #include <random>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "chunk/bit_stream.h"
@@ -30,154 +25,14 @@
 #include "chunk/column_codec.h"
 #include "chunk/columns.h"
 #include "chunk/head_chunk.h"
+#include "data_files.h"
+#include "gorilla.h"
 
 namespace tsdb::chunk {
 namespace {
 
 constexpr std::size_t kHeadSamples = 480;
 constexpr std::size_t kSealedSamples = 1024;
-
-// ---- Gorilla, the yardstick ----
-
-class GorillaEncoder {
- public:
-  explicit GorillaEncoder(std::string* out) : bits_(out) {}
-  void PutValues(std::span<const double> values) {
-    std::uint64_t previous = std::bit_cast<std::uint64_t>(values[0]);
-    unsigned leading = 64;
-    unsigned trailing = 0;
-    bits_.Put(previous, 64);
-    for (const double value : values.subspan(1)) {
-      const auto now = std::bit_cast<std::uint64_t>(value);
-      const std::uint64_t x = now ^ previous;
-      previous = now;
-      if (x == 0) {
-        bits_.Put(0, 1);
-        continue;
-      }
-      const unsigned lead = std::min<unsigned>(31, static_cast<unsigned>(std::countl_zero(x)));
-      const auto trail = static_cast<unsigned>(std::countr_zero(x));
-      if (leading != 64 && lead >= leading && trail >= trailing) {
-        bits_.Put(1, 2);
-        bits_.Put(x >> trailing, 64 - leading - trailing);
-      } else {
-        leading = lead;
-        trailing = trail;
-        const unsigned size = 64 - lead - trail;
-        bits_.Put(3 | lead << 2 | std::uint64_t{size & 63} << 7, 13);
-        bits_.Put(x >> trail, size);
-      }
-    }
-    bits_.Finish();
-  }
-
- private:
-  BitWriter bits_;
-};
-
-void GorillaDecode(const char* padded, std::size_t count, double* out) {
-  BitReader bits(padded);
-  std::uint64_t previous = bits.Get(64);
-  unsigned size = 0;
-  unsigned trailing = 0;
-  out[0] = std::bit_cast<double>(previous);
-  for (std::size_t i = 1; i < count; ++i) {
-    if (bits.Get(1) != 0) {
-      if (bits.Get(1) != 0) {
-        const auto lead = static_cast<unsigned>(bits.Get(5));
-        size = static_cast<unsigned>(bits.Get(6));
-        size = size == 0 ? 64 : size;
-        trailing = 64 - lead - size;
-      }
-      previous ^= bits.Get(size) << trailing;
-    }
-    out[i] = std::bit_cast<double>(previous);
-  }
-}
-
-// ---- Data ----
-
-struct DataFile {
-  std::string name;
-  std::vector<Columns> series;
-  std::size_t samples() const {
-    std::size_t n = 0;
-    for (const Columns& s : series) {
-      n += s.size();
-    }
-    return n;
-  }
-};
-
-std::string ReadGzip(const std::string& path) {
-  std::string text;
-  gzFile file = gzopen(path.c_str(), "rb");
-  if (file == nullptr) {
-    return text;
-  }
-  std::array<char, 1 << 16> buffer;
-  for (int n = gzread(file, buffer.data(), buffer.size()); n > 0; n = gzread(file, buffer.data(), buffer.size())) {
-    text.append(buffer.data(), static_cast<std::size_t>(n));
-  }
-  gzclose(file);
-  return text;
-}
-
-DataFile LoadCsv(const std::filesystem::path& path) {
-  DataFile file;
-  file.name = path.filename().string();
-  file.name.resize(file.name.find('.'));
-  const std::string text = ReadGzip(path.string());
-  std::string_view rest = text;
-  rest.remove_prefix(std::min(rest.size(), rest.find('\n') + 1));
-  std::unordered_map<std::string, std::size_t> index;
-  while (!rest.empty()) {
-    const std::size_t end = std::min(rest.size(), rest.find('\n'));
-    std::string_view line = rest.substr(0, end);
-    rest.remove_prefix(std::min(rest.size(), end + 1));
-    const std::size_t value_at = line.rfind(',') + 1;
-    const std::size_t time_comma = line.rfind(',', value_at - 2);
-    const std::size_t time_at = time_comma == std::string_view::npos ? 0 : time_comma + 1;
-    const std::string_view name = line.substr(0, time_at);
-    const auto [place, added] = index.try_emplace(std::string(name), file.series.size());
-    if (added) {
-      file.series.emplace_back();
-    }
-    Timestamp time = 0;
-    std::from_chars(line.data() + time_at, line.data() + value_at - 1, time);
-    std::string_view number = line.substr(value_at);
-    if (!number.empty() && number[0] == '+') {
-      number.remove_prefix(1);
-    }
-    double value = 0;
-    std::from_chars(number.data(), number.data() + number.size(), value);
-    Columns& columns = file.series[place->second];
-    if (columns.empty() || time > columns.times.back()) {
-      columns.Append(time, value);
-    }
-  }
-  return file;
-}
-
-std::vector<DataFile> LoadFiles() {
-  const char* env = std::getenv("TSDB_DATA_DIR");
-  const std::filesystem::path folder =
-      env != nullptr ? std::filesystem::path(env)
-                     : std::filesystem::path(__FILE__).parent_path() / ".." / ".." / "shared" / "data";
-  std::vector<std::filesystem::path> paths;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
-    if (entry.path().filename().string().ends_with(".csv.gz")) {
-      paths.push_back(entry.path());
-    }
-  }
-  std::sort(paths.begin(), paths.end());
-  std::vector<DataFile> files;
-  for (const auto& path : paths) {
-    files.push_back(LoadCsv(path));
-  }
-  return files;
-}
 
 // ---- The table ----
 
@@ -392,10 +247,12 @@ int WriteTable() {
     std::fprintf(stderr, "no *.csv.gz files: set TSDB_DATA_DIR to their folder\n");
     return 1;
   }
-  std::printf("Bytes per value (values only unless said), one core, %s; Gorilla and head @%zu samples, sealed @%zu.\n\n",
+  std::printf("Bytes per value (values only unless said), one core, %s; Gorilla and head @%zu samples, "
+              "sealed @%zu.\n\n",
               Kernels().name, kHeadSamples, kSealedSamples);
-  std::printf("| file | Gorilla | head | head + times | sealed | sealed times | Gorilla enc/dec M/s | head append/decode M/s |"
-              " sealed enc/dec M/s | times enc/dec M/s |\n|---|---|---|---|---|---|---|---|---|---|\n");
+  std::printf("| file | Gorilla | head | head + times | sealed | sealed times | Gorilla enc/dec M/s |"
+              " head append/decode M/s | sealed enc/dec M/s | times enc/dec M/s |\n"
+              "|---|---|---|---|---|---|---|---|---|---|\n");
   const auto line = [](const Row& r) {
     std::printf("| %s | %.3f | %.3f | %.3f | %.3f | %.3f | %.0f / %.0f | %.0f / %.0f | %.0f / %.0f | %.0f / %.0f |\n",
                 r.name.c_str(), r.gorilla, r.head, r.head_all, r.sealed, r.sealed_times, r.gorilla_encode,

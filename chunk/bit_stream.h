@@ -15,7 +15,9 @@
 namespace tsdb::chunk {
 
 /// Ones in the low `width` bits, 0 <= width <= 64.
-inline constexpr std::uint64_t LowMask(unsigned width) { return width >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << width) - 1; }
+inline constexpr std::uint64_t LowMask(unsigned width) {
+  return width >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << width) - 1;
+}
 
 /// Bits needed for `v`: 0 for 0.
 inline constexpr unsigned BitLength(std::uint64_t v) { return static_cast<unsigned>(std::bit_width(v)); }

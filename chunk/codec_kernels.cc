@@ -79,7 +79,9 @@ void AddBase(const std::uint32_t* u, std::uint64_t base, std::uint64_t* out) {
   }
 }
 
-std::uint64_t SignExtend(std::uint32_t u) { return static_cast<std::uint64_t>(std::int64_t{static_cast<std::int32_t>(u)}); }
+std::uint64_t SignExtend(std::uint32_t u) {
+  return static_cast<std::uint64_t>(std::int64_t{static_cast<std::int32_t>(u)});
+}
 
 void AddBaseSigned(const std::uint32_t* u, std::uint64_t base, std::uint64_t* out) {
   for (std::size_t i = 0; i < kBlockValues; ++i) {
@@ -102,14 +104,16 @@ void ToDecimals(const std::uint64_t* q, std::size_t count, double power, double*
   }
 }
 
-void ToScaledDecimals(const std::uint64_t* q, std::size_t count, double factor, double offset, double power, double* out) {
+void ToScaledDecimals(const std::uint64_t* q, std::size_t count, double factor, double offset, double power,
+                      double* out) {
   for (std::size_t i = 0; i < count; ++i) {
     const double product = IntegerToDouble(static_cast<std::int64_t>(q[i])) * factor;
     out[i] = (product + offset) / power;
   }
 }
 
-void MatchDecimals(const double* values, std::size_t count, double power, std::int64_t* decimals, std::uint64_t* misses) {
+void MatchDecimals(const double* values, std::size_t count, double power, std::int64_t* decimals,
+                   std::uint64_t* misses) {
   for (std::size_t i = 0; i < count; ++i) {
     const double scaled = values[i] * power;
     const double shifted = scaled + kIntegerMagic;

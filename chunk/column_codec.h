@@ -1,7 +1,8 @@
-// Column codecs of sealed chunks: a column of times or of values to bytes and back. Byte layout: docs/format/encodings.md.
+// Column codecs of sealed chunks: a column of times or of values to bytes and back. Byte layout:
+// docs/format/encodings.md.
 //
-// The encoder picks the encoding by cost; its number is kept beside the column (in the chunk file's directory) and never
-// changes its meaning. The count is kept there too. Lossless for every bit pattern.
+// The encoder picks the encoding by cost; its number is kept beside the column (in the chunk file's directory) and
+// never changes its meaning. The count is kept there too. Lossless for every bit pattern.
 //
 // Thread safety: pure functions.
 #pragma once

@@ -1,4 +1,6 @@
 // Bits and bounds of the column headers that encoders and decoders share; docs/format/encodings.md.
+//
+// Thread safety: constants and pure functions.
 #pragma once
 
 #include <bit>

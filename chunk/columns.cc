@@ -51,8 +51,8 @@ void MergeTwo(ColumnsView older, ColumnsView newer, Columns* out) {
   CopyTail(newer, j, m, out);
 }
 
-/// Many inputs that overlap: a heap of their next times; of equal times the latest input comes out first and the rest are
-/// dropped.
+/// Many inputs that overlap: a heap of their next times; of equal times the latest input comes out first and the rest
+/// are dropped.
 void MergeMany(std::span<const ColumnsView> inputs, Columns* out) {
   struct Head {
     Timestamp time;
@@ -98,8 +98,8 @@ void MergeColumns(std::span<const ColumnsView> oldest_first, Columns* out) {
   }
   out->times.reserve(total);
   out->values.reserve(total);
-  // Inputs are cut into groups whose time spans overlap one another; a group of one is copied whole. The sort is stable,
-  // but the order within a group must be the order of the inputs, so groups are sorted back by position.
+  // Inputs are cut into groups whose time spans overlap one another; a group of one is copied whole. The sort is
+  // stable, but the order within a group must be the order of the inputs, so groups are sorted back by position.
   std::vector<std::size_t> order(inputs.size());
   for (std::size_t k = 0; k < order.size(); ++k) {
     order[k] = k;

@@ -1,8 +1,8 @@
 // Exact decimals: a double as an integer d and an exponent E with d / 10^E == v, bit for bit.
 //
 // The test is a division, which IEEE rounds correctly: every decimal of up to 15 digits passes with its own number of
-// digits, without a search. Near misses (6.0820000000000025, the sum of exact decimals) lie a few units in the last place
-// away from d / 10^E.
+// digits, without a search. Near misses (6.0820000000000025, the sum of exact decimals) lie a few units in the last
+// place away from d / 10^E.
 //
 // The source files that use this are compiled without contraction of a·b + c; the decoders depend only on division,
 // conversion and exact sums, which contraction cannot change.
@@ -43,8 +43,8 @@ inline double FromDecimal(std::int64_t d, int exponent) {
 /// How far `value` is from the nearest decimal of an exponent.
 struct DecimalMatch {
   std::int64_t decimal = 0;
-  /// Bits of the value minus bits of the decimal: 0 when exact. A distance in units in the last place when the signs are
-  /// equal.
+  /// Bits of the value minus bits of the decimal: 0 when exact. A distance in units in the last place when the signs
+  /// are equal.
   std::int64_t ulps = 0;
   /// False for NaN, infinities and |value · 10^exponent| >= 2^51; the rest is then without meaning.
   bool in_range = false;

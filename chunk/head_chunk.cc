@@ -21,8 +21,19 @@ constexpr int kFirstExponentMax = 9;
 constexpr double kRawBits = 82;
 constexpr double kBitsPerDigit = 3.33;
 
-std::uint64_t Difference(std::int64_t a, std::int64_t b) {
-  return static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b);
+/// What came minus what was expected, zig-zag coded.
+inline std::uint64_t Symbol(std::uint64_t came, std::uint64_t expected) {
+  return ZigZag(static_cast<std::int64_t>(came - expected));
+}
+
+inline std::uint64_t DecimalSymbol(std::int64_t decimal, std::int64_t last) {
+  return Symbol(static_cast<std::uint64_t>(decimal), static_cast<std::uint64_t>(last));
+}
+
+/// A decimal with a correction is worth its bits.
+bool IsNear(const DecimalMatch& match) {
+  return match.in_range && match.decimal != 0 && std::abs(match.decimal) < head::kNearDecimalMax &&
+         match.ulps >= head::kUlpsMin && match.ulps <= head::kUlpsMax;
 }
 
 }  // namespace
@@ -75,7 +86,7 @@ void HeadChunk::Append(Timestamp time, double value) {
   if (time <= last_time_) [[unlikely]] {
     std::abort();
   }
-  const std::uint64_t delta = Difference(time, last_time_);
+  const std::uint64_t delta = static_cast<std::uint64_t>(time) - static_cast<std::uint64_t>(last_time_);
   if (count_ == 1) [[unlikely]] {
     Reserve(1);
     Put(BitLength(delta) - 1, 6);
@@ -91,8 +102,7 @@ void HeadChunk::Append(Timestamp time, double value) {
     const DecimalMatch match = MatchDecimal(value, exponent_);
     head::Code code;
     if (match.exact() &&
-        head::MakeCode(&value_state_, ZigZag(static_cast<std::int64_t>(Difference(match.decimal, decimal_))), &code))
-        [[likely]] {
+        head::MakeCode(&value_state_, DecimalSymbol(match.decimal, decimal_), &code)) [[likely]] {
       Put(code.bits << 1, code.width + 1);
       forecast_.UpdateAtRest();
       time_state_.Update(0, true);
@@ -118,8 +128,8 @@ bool HeadChunk::AppendSymbols(Timestamp time, std::uint64_t delta, double value)
   head::SymbolState value_state = value_state_;
   head::Code time_code;
   head::Code value_code;
-  if (!head::MakeCode(&time_state, ZigZag(static_cast<std::int64_t>(delta - forecast_.Next())), &time_code) ||
-      !head::MakeCode(&value_state, ZigZag(static_cast<std::int64_t>(Difference(match.decimal, decimal_))), &value_code)) {
+  if (!head::MakeCode(&time_state, Symbol(delta, forecast_.Next()), &time_code) ||
+      !head::MakeCode(&value_state, DecimalSymbol(match.decimal, decimal_), &value_code)) {
     return false;
   }
   const std::size_t words = (used_bits_ + time_code.width + value_code.width) / 64 + 2;
@@ -140,7 +150,7 @@ bool HeadChunk::AppendSymbols(Timestamp time, std::uint64_t delta, double value)
 
 void HeadChunk::AppendWithEscapes(Timestamp time, std::uint64_t delta, double value) {
   Reserve(1);
-  PutSymbol(&time_state_, ZigZag(static_cast<std::int64_t>(delta - forecast_.Next())));
+  PutSymbol(&time_state_, Symbol(delta, forecast_.Next()));
   forecast_.Update(delta, count_);
   PutValue(value);
   last_time_ = time;
@@ -203,12 +213,12 @@ void HeadChunk::PutValue(double value) {
   if (xor_mode_) {
     PutXor(bits);
   } else if (const DecimalMatch match = MatchDecimal(value, exponent_); match.exact()) {
-    PutSymbol(&value_state_, ZigZag(static_cast<std::int64_t>(Difference(match.decimal, decimal_))));
+    PutSymbol(&value_state_, DecimalSymbol(match.decimal, decimal_));
     decimal_ = match.decimal;
-  } else if (match.in_range && match.decimal != 0 && std::abs(match.decimal) < head::kNearDecimalMax && match.ulps >= head::kUlpsMin && match.ulps <= head::kUlpsMax) {
+  } else if (IsNear(match)) {
     PutEscape(value_state_, head::kUlps);
     Put(static_cast<std::uint64_t>(match.ulps - head::kUlpsMin), 4);
-    PutSymbol(&value_state_, ZigZag(static_cast<std::int64_t>(Difference(match.decimal, decimal_))));
+    PutSymbol(&value_state_, DecimalSymbol(match.decimal, decimal_));
     decimal_ = match.decimal;
   } else if (!PutAtHigherExponent(value)) {
     PutUnmatched(value);
@@ -236,7 +246,7 @@ bool HeadChunk::PutAtHigherExponent(double value) {
   head::RaiseExponent(digits, &decimal_, &value_state_);
   exponent_ = static_cast<std::uint8_t>(exponent);
   const std::int64_t decimal = MatchDecimal(value, exponent).decimal;
-  PutSymbol(&value_state_, ZigZag(static_cast<std::int64_t>(Difference(decimal, decimal_))));
+  PutSymbol(&value_state_, DecimalSymbol(decimal, decimal_));
   decimal_ = decimal;
   return true;
 }

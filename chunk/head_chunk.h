@@ -1,12 +1,13 @@
 // HeadChunk: an append-only compressed chunk in memory; times strictly rise.
 //
-//   HeadChunk, 120 bytes: where the line of times goes · last decimal · sizes of the symbols · how full
-//     └─► words: first time (64) · first value · then per sample: time symbol · value symbol    24 bytes and up, grows by 1/4
+//   HeadChunk, 120 bytes: forecast of times · last decimal · sizes of the symbols · how full
+//     └─► words: first time (64) · first value · then per sample: time symbol · value symbol
+//         40 bytes and up, grows by a quarter
 //
-// Times: adaptive Rice codes of the distance to a forecast that follows the grid; one bit while they stay on it. Values:
-// adaptive Rice codes of zig-zag(d - d_prev) over exact decimals d = v·10^E, a zero-flag mode, escapes {wide, raise E,
-// ±ULP, raw 64}, XOR for the rest when raw values pile up. Lossless for every bit pattern and every rising int64 time.
-// The codes are in chunk/head_model.h.
+// Times: adaptive Rice codes of the distance to a forecast that follows the grid; one bit while they stay on it.
+// Values: adaptive Rice codes of zig-zag(d - d_prev) over exact decimals d = v·10^E, a zero-flag mode, escapes {wide,
+// raise E, ±ULP, raw 64}, XOR for the rest when raw values pile up. Lossless for every bit pattern and every rising
+// int64 time. The codes are in chunk/head_model.h.
 //
 // Thread safety: none; the owner locks. Snapshot() copies what a reader needs.
 #pragma once
@@ -33,7 +34,8 @@ class HeadChunk {
   HeadChunk& operator=(const HeadChunk&) = delete;
 
   /// `time` must be greater than last_time() unless the chunk is empty (checked: a broken invariant aborts). Throws
-  /// std::bad_alloc, with the chunk as before, when there is no memory to grow; Reserve() moves that to an earlier place.
+  /// std::bad_alloc, with the chunk as before, when there is no memory to grow; Reserve() moves that to an earlier
+  /// place.
   void Append(Timestamp time, double value);
   /// Makes room for `samples` more samples of any kind, so that their Append cannot fail. Throws std::bad_alloc.
   void Reserve(std::size_t samples);

@@ -16,8 +16,8 @@ constexpr std::size_t kSampleBytesMax = 64;
 /// Bits a Peek has for certain, less the bit of a time on the grid, and flag, quotient and stop bit of a value.
 constexpr unsigned kLowBitsAtOnce = 57 - 1 - 1 - head::kQuotientMax;
 
-/// Reads a symbol without escape from `w`, 56 or more valid bits, and says how many it took; 0: it is something else, and
-/// nothing has changed.
+/// Reads a symbol without escape from `w`, 56 or more valid bits, and says how many it took; 0: it is something else,
+/// and nothing has changed.
 inline unsigned TakeSymbol(std::uint64_t w, head::SymbolState* state, std::uint64_t* u) {
   const bool flagged = state->flagged();
   const unsigned flag = flagged ? 1 : 0;
@@ -61,7 +61,8 @@ class HeadDecoder {
     return Symbol(state, u, &kind);
   }
   void Step(std::uint64_t u) {
-    decimal_ = static_cast<std::int64_t>(static_cast<std::uint64_t>(decimal_) + static_cast<std::uint64_t>(UnZigZag(u)));
+    const auto step = static_cast<std::uint64_t>(UnZigZag(u));
+    decimal_ = static_cast<std::int64_t>(static_cast<std::uint64_t>(decimal_) + step);
   }
 
   const char* data_;
@@ -305,7 +306,8 @@ std::size_t HeadDecoder::Decode(std::size_t count, Timestamp* times, double* val
 
 }  // namespace
 
-Status DecodeHeadChunk(const HeadChunk::Snapshot& snapshot, std::vector<Timestamp>* times, std::vector<double>* values) {
+Status DecodeHeadChunk(const HeadChunk::Snapshot& snapshot, std::vector<Timestamp>* times,
+                       std::vector<double>* values) {
   if (snapshot.count == 0) {
     return snapshot.bits.empty() ? Status::Ok() : Status::Corruption("head chunk: bits without samples");
   }

@@ -1,5 +1,5 @@
-// The adaptive codes of a head chunk, shared by its encoder and decoder: both keep the same state and take the same steps
-// after each sample.
+// The adaptive codes of a head chunk, shared by its encoder and decoder: both keep the same state and take the same
+// steps after each sample.
 //
 //   symbol   u = zig-zag of (what came - what was expected)
 //   Rice     q ones, a zero, k low bits; k from the running mean of u; q < 15
@@ -95,8 +95,9 @@ inline bool MakeCode(SymbolState* state, std::uint64_t u, Code* code) {
 }
 
 /// Where the next sample is expected, by two lines; the one that did better lately speaks. Grid: an exact step from a
-/// fixed phase, so that a late sample does not shift the next (scrapes). Mean: the usual step from the last time, whatever
-/// it was (loops that sleep, events). All arithmetic is modulo 2^64: a poor forecast costs bits, never correctness.
+/// fixed phase, so that a late sample does not shift the next (scrapes). Mean: the usual step from the last time,
+/// whatever it was (loops that sleep, events). All arithmetic is modulo 2^64: a poor forecast costs bits, never
+/// correctness.
 class TimeForecast {
  public:
   void Start(std::uint64_t delta) {

@@ -172,7 +172,8 @@ ValueEncoding EncodeValues(std::span<const double> values, std::string* out) {
   if (const int exponent = ChooseExponent(values); exponent >= 0) {
     Decimals decimals = ToDecimals(values, exponent);
     if (decimals.exceptions.size() <= n / 4) {
-      const unsigned flags = (decimals.ulps.empty() ? 0 : kFlagUlps) | (decimals.exceptions.empty() ? 0 : kFlagExceptions);
+      const unsigned flags =
+          (decimals.ulps.empty() ? 0 : kFlagUlps) | (decimals.exceptions.empty() ? 0 : kFlagExceptions);
       PutIntegers(decimals.integers, CommonDivisor(decimals.integers), exponent, flags, out);
       if (!decimals.ulps.empty()) {
         EncodeIntegerBlocks(decimals.ulps, 0, out);

@@ -70,7 +70,8 @@ EncodedValues Encode(std::span<const double> values) {
   for (std::size_t i = 0; i < times.size(); ++i) {
     if (out[i] != times[i]) {
       return ::testing::AssertionFailure() << "time " << i << " of " << times.size() << " as "
-                                           << TimeEncodingName(encoding) << ": " << out[i] << " instead of " << times[i];
+                                           << TimeEncodingName(encoding) << ": " << out[i] << " instead of "
+                                           << times[i];
     }
   }
   return ::testing::AssertionSuccess();

@@ -133,7 +133,8 @@ inline std::vector<Timestamp> Times(Random& random, int shape, std::size_t count
         time += step;
         break;
       case 1:  // a grid, delayed now and then
-        time = times[0] + static_cast<std::int64_t>(i + 1) * 1000 + static_cast<std::int64_t>(Below(random, 4) == 0 ? Below(random, 900) : 0);
+        time = times[0] + static_cast<std::int64_t>(i + 1) * 1000 +
+               static_cast<std::int64_t>(Below(random, 4) == 0 ? Below(random, 900) : 0);
         break;
       case 2:  // a loop that sleeps
         time += 1000 + static_cast<std::int64_t>(Below(random, 3));

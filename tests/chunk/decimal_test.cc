@@ -12,6 +12,8 @@
 namespace tsdb::chunk {
 namespace {
 
+std::uint64_t Bits(double value) { return std::bit_cast<std::uint64_t>(value); }
+
 TEST(Decimal, FindsTheSmallestExponent) {
   EXPECT_EQ(ExactExponent(0.0), 0);
   EXPECT_EQ(ExactExponent(42.0), 0);
@@ -45,7 +47,7 @@ TEST(Decimal, EveryDecimalOfUpToFifteenDigitsIsExactWithItsOwnDigits) {
     const DecimalMatch match = MatchDecimal(value, exponent);
     ASSERT_TRUE(match.exact()) << text;
     ASSERT_EQ(match.decimal, integer) << text;
-    ASSERT_EQ(std::bit_cast<std::uint64_t>(FromDecimal(integer, exponent)), std::bit_cast<std::uint64_t>(value)) << text;
+    ASSERT_EQ(Bits(FromDecimal(integer, exponent)), Bits(value)) << text;
   }
 }
 
@@ -59,7 +61,7 @@ TEST(Decimal, AnExactMatchAlwaysGivesTheValueBack) {
     const int exponent = static_cast<int>(random() % 18);
     const DecimalMatch match = MatchDecimal(value, exponent);
     if (match.exact()) {
-      ASSERT_EQ(std::bit_cast<std::uint64_t>(FromDecimal(match.decimal, exponent)), std::bit_cast<std::uint64_t>(value));
+      ASSERT_EQ(Bits(FromDecimal(match.decimal, exponent)), Bits(value));
     } else if (match.in_range) {
       const auto near = std::bit_cast<std::uint64_t>(FromDecimal(match.decimal, exponent));
       ASSERT_EQ(near + static_cast<std::uint64_t>(match.ulps), std::bit_cast<std::uint64_t>(value));

@@ -54,7 +54,8 @@ TEST(HeadChunk, GivesEverySampleBackBitForBit) {
     const std::vector<double> values = shapes::Values(random, value_shape, count);
     const std::vector<Timestamp> times = shapes::Times(random, time_shape, count);
     const HeadChunk head = Fill(times, values);
-    ASSERT_TRUE(Holds(head, times, values)) << "round " << round << " values " << value_shape << " times " << time_shape;
+    ASSERT_TRUE(Holds(head, times, values))
+        << "round " << round << " values " << value_shape << " times " << time_shape;
     ASSERT_EQ(head.count(), count);
     ASSERT_EQ(head.first_time(), times.front());
     ASSERT_EQ(head.last_time(), times.back());
@@ -81,7 +82,8 @@ TEST(HeadChunk, ChangesOfShapeWithinAChunkComeBack) {
   for (int round = 0; round < 1'000; ++round) {
     std::vector<double> values;
     while (values.size() < 400) {
-      const auto part = shapes::Values(random, static_cast<int>(Below(random, shapes::kValueShapes)), 1 + Below(random, 90));
+      const int shape = static_cast<int>(Below(random, shapes::kValueShapes));
+      const auto part = shapes::Values(random, shape, 1 + Below(random, 90));
       values.insert(values.end(), part.begin(), part.end());
     }
     const std::vector<Timestamp> times = shapes::Times(random, round % shapes::kTimeShapes, values.size());
