@@ -22,13 +22,6 @@ constexpr std::uint64_t kGroupBytesMax = 4ull << 20;
 
 bool TooLarge(const LogRecord& record) { return record.payload.size() > kRecordBytesMax; }
 
-/// Leadership as a capability, so that the thread-safety analysis sees who may touch the writer.
-class TSDB_CAPABILITY("role") Leadership {
- public:
-  void Acquire() TSDB_ACQUIRE() {}
-  void Release() TSDB_RELEASE() {}
-};
-
 }  // namespace
 
 class GroupCommitLog final : public Log {
@@ -56,6 +49,13 @@ class GroupCommitLog final : public Log {
   LogStats GetStats() const override;
 
  private:
+  /// A capability, so that the thread-safety analysis sees who may touch the writer.
+  class TSDB_CAPABILITY("role") Leadership {
+   public:
+    void Acquire() TSDB_ACQUIRE() {}
+    void Release() TSDB_RELEASE() {}
+  };
+
   /// Records taken off the queue together, linked by next_.
   struct Group {
     LogRecord* first = nullptr;
