@@ -47,6 +47,7 @@ void VerifyChunkFile(FileSystem& fs, const std::string& path, VerifyReport* repo
 Status VerifyLog(FileSystem& fs, const std::string& path, const chunk::ManifestState& state, VerifyReport* report) {
   wal::ReplayOptions options;
   options.store_id = {state.store_high, state.store_low};
+  options.after = state.flushed_commit;
   options.synced = state.flushed_commit;
   ReadOnly visitor;
   const std::string directory = JoinPath(path, "wal");

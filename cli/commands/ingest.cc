@@ -194,9 +194,7 @@ void AddIngest(CommandSet* set) {
                 "curl -s http://localhost:9100/metrics | tsdb-cli ingest --format prometheus -"});
   auto options = std::make_shared<IngestOptions>();
   command->add_option("file", options->files, "Files; - is standard input, as is none")
-      ->type_name("FILE...")
-      ->expected(0, CLI::detail::expected_max_vector_size)
-      ->allow_extra_args(false);
+      ->type_name("FILE...");
   command->add_option("--format,-f", options->format, "Text format")
       ->type_name("FORMAT")
       ->check(CLI::IsMember({"auto", "influx", "prometheus", "openmetrics", "csv", "jsonl"}))
