@@ -1,5 +1,6 @@
 #include "ingest/number.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <charconv>
