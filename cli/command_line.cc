@@ -114,9 +114,12 @@ int RunCommandLine(int argc, char** argv) {
     program.messages.set_quiet(globals.quiet);
     outcome = RunSelected(set, &program);
   } catch (const CLI::CallForHelp&) {
-    *program.out.buffer() += set.Selected()->help(CommandPath(set.Selected()));
+    const CLI::App* parent = set.Selected()->get_parent();
+    *program.out.buffer() += set.Selected()->help(parent == nullptr ? "" : CommandPath(parent));
   } catch (const CLI::CallForVersion& version) {
     *program.out.buffer() += std::string(version.what()) + "\n";
+  } catch (const CLI::ExtrasError&) {
+    outcome = Outcome::Usage("not understood: " + CLI::detail::join(root.remaining(true), " "));
   } catch (const CLI::ParseError& error) {
     outcome = Outcome::Usage(OneLine(error.what()));
   }

@@ -90,13 +90,13 @@ void AddVerify(CommandSet* set) {
 
 void AddDump(CommandSet* set) {
   CLI::App* command = set->Add(set->root(), "dump", "Print what is in a file of the database",
-                               {"tsdb-cli dump wal ./metrics/wal", "tsdb-cli dump manifest ./metrics/MANIFEST-000001"});
+                               {"tsdb-cli dump wal ./metrics/wal", "tsdb-cli dump manifest ./metrics/manifest/000001"});
   command->require_subcommand(1);
   AddDumpOf(set, command, "wal", "Print a log segment, or all of a folder: groups, commits, operations",
             "./metrics/wal", DumpWal);
-  AddDumpOf(set, command, "file", "Print a chunk file: header, chunks, statistics", "./metrics/chunks/000004.chunks",
+  AddDumpOf(set, command, "file", "Print a chunk file: header, chunks, statistics", "./metrics/chunks/000001.chunk",
             DumpChunkFile);
-  AddDumpOf(set, command, "manifest", "Print every edit of a manifest", "./metrics/MANIFEST-000001", DumpManifest);
+  AddDumpOf(set, command, "manifest", "Print every edit of a manifest", "./metrics/manifest/000001", DumpManifest);
 }
 
 }  // namespace tsdb::cli

@@ -98,7 +98,10 @@ Outcome RunLabels(const LabelOptions& options, bool names, Program& program) {
 void AddCommonOptions(CLI::App* command, LabelOptions* options, const std::string& what) {
   command->add_option("--prefix", options->prefix, "Only " + what + " that start so")->type_name("TEXT");
   AddRangeOptions(command, &options->range);
-  command->add_option("--limit,-n", options->limit, "At most so many; 0 for all")->type_name("N")->default_str("0");
+  command->add_option("--limit,-n", options->limit, "At most so many; 0 for all")
+      ->type_name("N")
+      ->check(CLI::NonNegativeNumber)
+      ->default_str("0");
   AddOutputOption(command, &options->output, {"table", "csv", "json"});
 }
 

@@ -127,6 +127,7 @@ void AddQuery(CommandSet* set) {
       ->needs(aggregate);
   command->add_option("--limit,-n", options->limit, "At most so many rows per series; 0 for all")
       ->type_name("N")
+      ->check(CLI::NonNegativeNumber)
       ->default_str("0");
   command->add_flag("--reverse,-r", options->reverse, "Newest first");
   AddOutputOption(command, &options->output, {"table", "csv", "json", "jsonl"});

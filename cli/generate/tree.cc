@@ -29,7 +29,7 @@ bool TakesValue(const CLI::Option& option) { return option.get_items_expected_ma
 
 std::string ValueName(const CLI::Option& option) {
   const std::string type = option.get_type_name();
-  return type.substr(0, type.find(':'));
+  return type.substr(0, type.find(':'));  // checks add their own words behind a colon
 }
 
 // A choice describes itself as NAME:{a,b,c}.

@@ -20,8 +20,6 @@ void AppendJsonNumber(double value, std::string* out) {
     *out += '"';
     AppendDouble(value, out);
     *out += '"';
-  } else if (value == 0 && std::signbit(value)) {
-    *out += "-0.0";
   } else {
     AppendDouble(value, out);
   }

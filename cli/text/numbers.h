@@ -10,8 +10,8 @@ namespace tsdb::cli {
 
 void AppendInteger(std::int64_t value, std::string* out);
 
-/// A JSON number that reads back to the same double, or "NaN", "+Inf", "-Inf" as strings. Negative zero is written
-/// `-0.0`, because readers that keep integers apart would lose the sign of `-0`.
+/// A JSON number that reads back to the same double, or "NaN", "+Inf", "-Inf" as strings. Negative zero is
+/// `-0.0`: readers that keep integers apart would lose the sign of `-0`.
 void AppendJsonNumber(double value, std::string* out);
 
 /// 1234567 -> "1,234,567".

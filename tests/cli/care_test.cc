@@ -57,7 +57,7 @@ TEST_F(CliCare, VerifyPassesAGoodDatabaseAndNamesDamage) {
   EXPECT_EQ(good.out, "");
   EXPECT_THAT(good.err, HasSubstr("5,000 samples, 0 damaged places"));
 
-  const std::string file = Largest("chunk");
+  const std::string file = Largest("/chunks/");
   ASSERT_NE(file, "");
   std::string bytes = ReadFile(file);
   bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 0x40);
@@ -70,10 +70,10 @@ TEST_F(CliCare, VerifyPassesAGoodDatabaseAndNamesDamage) {
 
 TEST_F(CliCare, DumpPrintsManifestsAndChunkFiles) {
   Fill();
-  const std::string manifest = Largest("MANIFEST");
+  const std::string manifest = Largest("/manifest/");
   ASSERT_NE(manifest, "");
   EXPECT_NE(CliOk({"dump", "manifest", manifest}).out, "");
-  const std::string file = Largest("chunk");
+  const std::string file = Largest("/chunks/");
   ASSERT_NE(file, "");
   EXPECT_THAT(CliOk({"dump", "file", file}).out, HasSubstr("5000"));
   const CliResult missing = Cli({"dump", "wal", Path("nowhere")});

@@ -98,7 +98,7 @@ TEST_F(CliIngest, BadLinesAreNamedSkippedAndCounted) {
     text += "m v=" + std::to_string(i) + " " + std::to_string(i) + "\nbad line " + std::to_string(i) + "\n";
   }
   const std::string file = File("some.lp", text);
-  const CliResult result = Cli({"ingest", "--format", "influx", "--json", file});
+  const CliResult result = Cli({"ingest", "--format", "influx", "--unit", "ms", "--json", file});
   EXPECT_EQ(result.exit_code, 3);
   const Json report = Json::parse(result.out);
   EXPECT_EQ(report["read"], 60);

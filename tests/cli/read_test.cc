@@ -136,7 +136,7 @@ TEST_F(CliRead, SpecialValuesAreTextInJsonAndComeBack) {
   CliOk({"ingest", "--format", "prometheus", "-"}, {"odd NaN 1\nodd +Inf 2\nodd -Inf 3\nodd -0 4\n", {}});
   EXPECT_THAT(CliOk({"query", "odd", "--output", "jsonl"}).out,
               HasSubstr("[[1,\"NaN\"],[2,\"+Inf\"],[3,\"-Inf\"],[4,-0.0]]"));
-  EXPECT_EQ(Rows("odd"), "odd,1,NaN\nodd,2,+Inf\nodd,3,-Inf\nodd,4,-0\n");
+  EXPECT_EQ(Rows("odd"), "odd,1,NaN\nodd,2,+Inf\nodd,3,-Inf\nodd,4,-0.0\n");
 }
 
 TEST_F(CliRead, NamesCannotMoveTheCursor) {

@@ -39,7 +39,6 @@ TEST_F(CliUsage, WrongUsageExitsTwoWithOneLineThatPointsToHelp) {
       {"ingest", "--batch", "0"},
       {"ingest", "--on-error", "ignore"},
       {"ingest", "--format", "influx", "--csv-time", "t"},
-      {"ingest", "--format", "csv"},
       {"ingest", "-", "-"},
       {"label-values"},
       {"info"},
