@@ -43,6 +43,7 @@ bool Judge::Needed(const WriteOptions& options, std::span<const BatchSample> sam
 Status Judge::Fetch(std::size_t i, const BatchSample& sample) {
   Stored& stored = stored_[i];
   stored = {};
+  needs_newest_ = needs_newest_ || sample.increment || sample.put.time == kNow;
   if (version_->files.empty()) {
     return Status::Ok();
   }
@@ -58,8 +59,8 @@ std::optional<double> Judge::FindExisting(const Stripe& stripe, const BatchSampl
                                           const Stored& stored) const {
   const SeriesId id = sample.put.id;
   const Timestamp time = sample.put.time;
-  if (const auto it = decided_.find({id.value, time}); it != decided_.end()) {
-    return it->second;
+  if (const auto value = decided_.Find(id, time)) {
+    return value;
   }
   std::optional<double> found;
   for (const PendingSlice* slice = stripe.front; slice != nullptr; slice = slice->next) {
@@ -117,13 +118,25 @@ std::optional<Sample> Judge::FindNewest(const Stripe& stripe, const BatchSample&
       }
     }
   }
-  if (auto it = decided_.lower_bound({id.value + 1, kNow}); it != decided_.begin()) {
-    --it;
-    if (it->first.first == id.value) {
-      consider({it->first.second, it->second});
-    }
+  if (const auto it = newest_decided_.find(id.value); it != newest_decided_.end()) {
+    consider(it->second);
   }
   return newest;
+}
+
+void Judge::Reset() {
+  decided_.Reset(stored_.size());
+  newest_decided_.clear();
+}
+
+void Judge::Remember(const wal::Put& put) {
+  decided_.Set(put.id, put.time, put.value);
+  if (needs_newest_) {
+    const auto [it, inserted] = newest_decided_.try_emplace(put.id.value, Sample{put.time, put.value});
+    if (!inserted && put.time >= it->second.time) {
+      it->second = {put.time, put.value};
+    }
+  }
 }
 
 Judge::Verdict Judge::Decide(std::size_t i, const Stripe& stripe, BatchSample* sample, Status* status) {
@@ -141,13 +154,13 @@ Judge::Verdict Judge::Decide(std::size_t i, const Stripe& stripe, BatchSample* s
         return Verdict::kReject;
       }
       put.value += newest ? newest->value : 0.0;
-      decided_[{put.id.value, put.time}] = put.value;
+      Remember(put);
       return newest && newest->time == put.time ? Verdict::kReplace : Verdict::kStore;
     }
   }
   const std::optional<double> existing = FindExisting(stripe, *sample, stored);
   if (!existing) {
-    decided_[{put.id.value, put.time}] = put.value;
+    Remember(put);
     return Verdict::kStore;
   }
   double effect = put.value;
@@ -175,7 +188,7 @@ Judge::Verdict Judge::Decide(std::size_t i, const Stripe& stripe, BatchSample* s
     return Verdict::kIgnore;
   }
   put.value = effect;
-  decided_[{put.id.value, put.time}] = effect;
+  Remember(put);
   return Verdict::kReplace;
 }
 

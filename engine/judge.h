@@ -8,13 +8,13 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <span>
-#include <utility>
+#include <unordered_map>
 #include <vector>
 
 #include "engine/core.h"
+#include "engine/decided_table.h"
 #include "engine/file_lookup.h"
 #include "engine/version.h"
 #include "tsdb/write_batch.h"
@@ -41,20 +41,19 @@ class Judge {
   /// Looks up what files hold for sample number `i` of the grouped batch. An error refuses the sample.
   Status Fetch(std::size_t i, const BatchSample& sample);
   void Reserve(std::size_t samples) { stored_.resize(samples); }
+  /// Forgets what was decided: call before the first Decide of a try.
+  void Reset();
 
   /// Decides sample `i`; kStore and kReplace leave the effect in sample->put. kReject leaves the reason in `status`.
   Verdict Decide(std::size_t i, const Stripe& stripe, BatchSample* sample, Status* status)
       TSDB_REQUIRES(stripe.mutex);
-  /// Forgets what was decided, for another try.
-  void Reset() { decided_.clear(); }
-
-  const Version& version() const { return *version_; }
 
  private:
   struct Stored {
     std::optional<double> value;    // in files at the sample's time
     std::optional<Sample> newest;   // in files
   };
+  void Remember(const wal::Put& put);
   std::optional<double> FindExisting(const Stripe& stripe, const BatchSample& sample, const Stored& stored) const
       TSDB_REQUIRES(stripe.mutex);
   std::optional<Sample> FindNewest(const Stripe& stripe, const BatchSample& sample, const Stored& stored) const
@@ -65,7 +64,9 @@ class Judge {
   FileLookup files_;
   const WriteOptions& options_;
   std::vector<Stored> stored_;
-  std::map<std::pair<std::uint64_t, Timestamp>, double> decided_;  // effects of this batch
+  bool needs_newest_ = false;                                   // some sample asks for the newest of its series
+  DecidedTable decided_;                                        // effects of this batch
+  std::unordered_map<std::uint64_t, Sample> newest_decided_;    // of those, per series the newest
 };
 
 }  // namespace tsdb::engine
