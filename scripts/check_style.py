@@ -21,7 +21,7 @@ TEXT = CODE | {".py", ".sh", ".md", ".cmake", ".txt", ".json", ".in", ".supp", "
 SKIPPED_FOLDERS = {".git", "build", "corpus", "golden", "data", ".cache", "__pycache__"}
 # Written in pieces so that this file does not find itself.
 OPEN_ENDS = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X|HA" r"CK)\b")
-MACHINE_PATHS = re.compile(r"(?<![\w.])/(wo" r"rk/(main|shared)|ro" r"ot/|ho" r"me/\w)")
+MACHINE_PATHS = re.compile(r"(?<![\w.])/(wo" r"rk/(main|shared)|ro" r"ot/|ho" r"me/\w+/)")
 
 
 def files(root):

@@ -13,7 +13,7 @@ build=(
   libxxhash-dev libsimdjson-dev libcli11-dev
 )
 test=(libgtest-dev libgmock-dev python3 clang-14)
-tools=(libclang-rt-14-dev clang-tidy-14 clang-format-14 libbenchmark-dev shellcheck)
+tools=(libclang-rt-14-dev clang-tidy-14 clang-format-14 libbenchmark-dev shellcheck dpkg-dev file)
 
 case "${1:-test}" in
   build) wanted=("${build[@]}") ;;

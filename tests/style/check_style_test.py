@@ -58,7 +58,7 @@ class CheckStyle(unittest.TestCase):
             self.assertIn("open end", self.problems("docs/a.md", f"{word}: later\n")[0])
 
     def test_paths_of_the_machine_are_found(self):
-        for path in ("/ro" "ot/x", "/ho" "me/someone", "/wo" "rk/main"):
+        for path in ("/ro" "ot/x", "/ho" "me/someone/x", "/wo" "rk/main"):
             self.assertIn("path of a machine", self.problems("scripts/a.sh", f"cd {path}\n")[0])
 
     def test_build_folders_are_not_read(self):
