@@ -19,7 +19,9 @@ int Run() {
   batch.Add(tsdb::Labels{{"__name__", "temperature"}, {"room", "hall"}}, 1'700'000'000'000, 21.5);
   auto done = (*db)->Append(batch, tsdb::WriteOptions::With(tsdb::Durability::kAlways));
   if (!done.ok()) return Fail(done.status());
-  auto rows = (*db)->Query({.selector = *tsdb::Selector::Parse("temperature{room=~\"h.*\"}")});
+  tsdb::QuerySpec spec;  // all times, raw samples
+  spec.selector = *tsdb::Selector::Parse("temperature{room=~\"h.*\"}");
+  auto rows = (*db)->Query(spec);
   if (!rows.ok()) return Fail(rows.status());
   for (tsdb::ColumnBatch b; (*rows)->NextSeries();)
     while ((*rows)->NextBatch(&b)) std::printf("%s %g\n", (*rows)->series().key.c_str(), b.columns[0].back());
