@@ -10,12 +10,14 @@ namespace tsdb::index {
 
 namespace {
 
-// With this many candidates or fewer, reading their labels is cheaper than another posting list.
-constexpr std::uint64_t kFilterCandidatesMax = 64;
-// A scan over the values of a label gives up for reading the labels of the candidates when it has looked at this many
-// values, and at kScanValuesPerCandidate for each candidate.
-constexpr std::uint64_t kScanValuesMin = 1024;
-constexpr std::uint64_t kScanValuesPerCandidate = 8;
+// Reading the labels of a candidate costs about as much as looking at 50 values of a label (measured: 35 µs against
+// 0.7 µs), or a tenth of reading a posting list.
+
+// With this many candidates or fewer, their labels decide at once.
+constexpr std::uint64_t kFilterCandidatesMax = 8;
+// A scan over the values of a label gives up for the labels of the candidates when it has looked at this many values for
+// each of them: so it costs at most twice the better way.
+constexpr std::uint64_t kScanValuesPerCandidate = 50;
 
 // The steps in the order in which they run.
 enum class Step {
@@ -110,8 +112,8 @@ class Evaluation {
     if (take_accepted != matcher.negated()) {
       range.all = !matcher.regex().Range(&range.low, &range.high);
     }
-    const std::uint64_t budget =
-        candidates_.has_value() ? std::max(kScanValuesMin, kScanValuesPerCandidate * candidates_->Count()) : 0;
+    // 0: no candidates yet, no limit.
+    const std::uint64_t budget = candidates_.has_value() ? kScanValuesPerCandidate * candidates_->Count() : 0;
     std::uint64_t looked_at = 0;
     bool gave_up = false;
     IdSet list;
