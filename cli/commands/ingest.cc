@@ -26,6 +26,7 @@ struct IngestOptions {
   std::optional<std::string> durability;
   std::size_t batch_samples = 10'000;
   bool json = false;
+  bool acks = false;
   std::string metric;
   std::string csv_time;
   std::vector<std::string> csv_values;
@@ -149,6 +150,9 @@ Outcome RunIngest(const IngestOptions& options, Program& program) {
     program.messages.Note("reading from the terminal; end with Ctrl-D");
   }
   IngestRun run(db->get(), *import, *write, &program);
+  if (options.acks) {
+    run.TellAcknowledgements();
+  }
   Outcome outcome = ReadAll(run, files);
   const Status closed = (*db)->Close();
   program.messages.Note(run.report().ForPeople());
@@ -222,6 +226,8 @@ void AddIngest(CommandSet* set) {
       ->type_name("LEVEL")
       ->check(CLI::IsMember({"always", "interval", "none"}));
   command->add_flag("--json", options->json, "One JSON object on standard output");
+  command->add_flag("--acks", options->acks,
+                    "After each commit, a line `acknowledged N` on standard output: samples handled so far");
   AddCsvOptions(command, options.get());
   set->SetRun(command, [options](Program& program) { return RunIngest(*options, program); });
 }

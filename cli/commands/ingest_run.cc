@@ -30,6 +30,11 @@ Result<AppendResult> IngestRun::Append(const WriteBatch& batch) {
       series_.Insert(ref.id);
     }
   }
+  if (tell_acknowledgements_) {
+    acknowledged_ += batch.size();
+    program_.out.buffer()->append("acknowledged " + std::to_string(acknowledged_) + "\n");
+    program_.out.Flush();
+  }
   return result;
 }
 

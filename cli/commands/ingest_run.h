@@ -29,6 +29,9 @@ class IngestRun {
   /// Moves everything to files and takes the final figures.
   Status Complete();
 
+  /// From now on each commit is told on standard output: "acknowledged N", N samples handled so far.
+  void TellAcknowledgements() { tell_acknowledgements_ = true; }
+
   bool stopped() const { return stopped_; }
   const ImportReport& report() const { return report_; }
 
@@ -50,6 +53,8 @@ class IngestRun {
   Status append_status_;     // the failure that ended an import, as the database gave it
   IdSet series_;
   bool stopped_ = false;
+  bool tell_acknowledgements_ = false;
+  std::uint64_t acknowledged_ = 0;
   ImportReport report_;
 };
 

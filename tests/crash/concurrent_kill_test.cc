@@ -62,7 +62,8 @@ struct Seen {
   double counter = 0;
   double last = 0;
   std::size_t sum_samples = 0;
-  bool counter_rises = true;
+  double same_total = 0;
+  bool counter_rises = true;  // and times as well
 };
 
 Seen Read(Database& db) {
@@ -74,9 +75,15 @@ Seen Read(Database& db) {
     ++seen.sum_samples;
   }
   spec.selector = Selector::ForKey("cnt");
+  Timestamp before = kTimestampMin;
   for (const Sample& sample : ReadRows(db, spec)) {
-    seen.counter_rises = seen.counter_rises && sample.value >= seen.counter;
+    seen.counter_rises = seen.counter_rises && sample.value >= seen.counter && sample.time > before;
     seen.counter = sample.value;
+    before = sample.time;
+  }
+  spec.selector = Selector::ForKey("same");
+  for (const Sample& sample : ReadRows(db, spec)) {
+    seen.same_total += sample.value;
   }
   spec.selector = Selector::ForKey("last");
   for (const Sample& sample : ReadRows(db, spec)) {
@@ -89,6 +96,7 @@ void Write(Database& db, Board* board, int thread) {
   const SeriesRef fix = *db.ResolveKey("fix");
   const SeriesRef cnt = *db.ResolveKey("cnt");
   const SeriesRef last = *db.ResolveKey("last");
+  const SeriesRef same = *db.ResolveKey("same");
   WriteOptions sum = WriteOptions::With(Durability::kNone);
   sum.has_duplicates = true;
   sum.duplicates = DuplicatePolicy::kSum;
@@ -99,6 +107,9 @@ void Write(Database& db, Board* board, int thread) {
     auto result = db.Append(batch, sum);
     board->Check(result);
     board->sum_acknowledged.fetch_add(1);
+    batch.Clear();
+    batch.Add(same, kNow, 1);
+    board->Check(db.Append(batch, sum));
     batch.Clear();
     batch.Increment(cnt, kNow, 1);
     board->increments_asked.fetch_add(1);
@@ -121,7 +132,7 @@ void Write(Database& db, Board* board, int thread) {
   if (!db.ok()) {
     _exit(2);
   }
-  for (const char* key : {"fix", "cnt", "last"}) {
+  for (const char* key : {"fix", "cnt", "last", "same"}) {
     if (!(*db)->CreateSeriesByKey(key, {}).ok()) {
       _exit(3);
     }
@@ -208,6 +219,7 @@ TEST_F(ConcurrentKill, ReplayEqualsWhatAReaderSawAfterTheLastAcknowledgement) {
       ASSERT_TRUE(board_->finished.load()) << "run " << run << ": the child ended early";
       ASSERT_EQ(seen.sum, kThreads * kRounds);
       ASSERT_EQ(seen.counter, kThreads * kRounds);
+      ASSERT_EQ(seen.same_total, kThreads * kRounds) << "one added at `now` by each thread in each round";
       ASSERT_EQ(seen.sum, board_->sum_seen);
       ASSERT_EQ(seen.counter, board_->counter_seen);
       ASSERT_EQ(seen.last, board_->last_seen);
