@@ -35,7 +35,12 @@ void MustBeOk(const Status& status) {
 }
 
 ScratchDatabase::ScratchDatabase(const OpenOptions& options)
-    : path_(MakeFolder()), database_(Must(Database::Open(path_, options))) {}
+    : options_(options), path_(MakeFolder()), database_(Must(Database::Open(path_, options))) {}
+
+void ScratchDatabase::CrashAndReopen() {
+  database_.reset();
+  database_ = Must(Database::Open(path_, options_));
+}
 
 ScratchDatabase::~ScratchDatabase() {
   database_.reset();

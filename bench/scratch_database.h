@@ -37,10 +37,13 @@ class ScratchDatabase {
   std::vector<SeriesRef> CreateSeries(const TsbsGenerator& generator);
   /// Creates the series and appends all samples the generator still has; returns how many.
   std::uint64_t Fill(TsbsGenerator* generator);
+  /// Drops the database without closing it, as a crash of the process does, and opens it again: the log is replayed.
+  void CrashAndReopen();
   /// Bytes of every file in the folder.
   std::uint64_t BytesOnDisk() const;
 
  private:
+  OpenOptions options_;
   std::string path_;
   std::unique_ptr<Database> database_;
 };
