@@ -44,7 +44,8 @@ void BM_DurableCommits(benchmark::State& state) {
   Timestamp time = 0;
   for (auto _ : state) {
     if (ref.id.value == 0) {
-      ref = Must((*database)->CreateSeries({{"__name__", "durable"}, {"thread", std::to_string(state.thread_index())}}));
+      ref =
+          Must((*database)->CreateSeries({{"__name__", "durable"}, {"thread", std::to_string(state.thread_index())}}));
     }
     WriteBatch batch;
     batch.Add(ref, ++time, 1);

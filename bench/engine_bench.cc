@@ -185,7 +185,8 @@ void BM_OneHostOneHour(benchmark::State& state) {
 }
 BENCHMARK(BM_OneHostOneHour)->UseRealTime()->Unit(benchmark::kMicrosecond);
 
-/// Not a time but a size: every file of the database after a flush, per sample. Index, catalogue, manifest and log count.
+/// Not a time but a size: every file of the database after a flush, per sample. Index, catalogue, manifest and log
+/// count.
 void BM_BytesPerSample(benchmark::State& state) {
   double bytes = 0;
   for (auto _ : state) {

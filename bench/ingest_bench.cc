@@ -69,7 +69,12 @@ void BM_Influx(benchmark::State& state) {
   options.format = TextFormat::kInflux;
   Run(state, options, text, static_cast<std::int64_t>(lines) * fields);
 }
-BENCHMARK(BM_Influx)->ArgNames({"fields", "hosts", "decimals"})->Args({10, 100, 0})->Args({10, 100, 1})->Args({10, 4000, 1})->Args({1, 100, 1});
+BENCHMARK(BM_Influx)
+    ->ArgNames({"fields", "hosts", "decimals"})
+    ->Args({10, 100, 0})
+    ->Args({10, 100, 1})
+    ->Args({10, 4000, 1})
+    ->Args({1, 100, 1});
 
 }  // namespace
 }  // namespace tsdb

@@ -1,5 +1,5 @@
-// ScratchDatabase: a database in a folder of its own below $TMPDIR (else /tmp), removed with the object. For benchmarks:
-// any error ends the program with its message.
+// ScratchDatabase: a database in a folder of its own below $TMPDIR (else /tmp), removed with the object. For
+// benchmarks: any error ends the program with its message.
 //
 // Thread safety: that of Database.
 #pragma once

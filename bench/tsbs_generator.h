@@ -3,9 +3,9 @@
 //   host 0: cpu,hostname=host_0,region=…,…  usage_user usage_system … usage_guest_nice      10 tags, 10 fields
 //   every 10 s each field takes a step of N(0,1) and stays within 0..100
 //
-// Values are whole numbers, as the original ships them (the walk itself keeps its fraction), or the doubles of the walk.
-// The same options give the same samples on every machine. Its own random numbers: same distribution as the original
-// generator, not the same sequence.
+// Values are whole numbers, as the original ships them (the walk itself keeps its fraction), or the doubles of the
+// walk. The same options give the same samples on every machine. Its own random numbers: same distribution as the
+// original generator, not the same sequence.
 //
 // Thread safety: none.
 #pragma once

@@ -1,8 +1,8 @@
 // The directory of a chunk file: one row of varints per chunk, each relative to the row before. Byte layout:
 // docs/format/chunk-file.md.
 //
-// Columns are stored in the order of the rows, without gaps, so that a row needs only their lengths; a chunk that shares
-// its times with an earlier one names that time column and repeats nothing of it.
+// Columns are stored in the order of the rows, without gaps, so that a row needs only their lengths; a chunk that
+// shares its times with an earlier one names that time column and repeats nothing of it.
 //
 // Two columns need no bytes of their own: times at even steps (encoding 0: first time, last time and count say it all)
 // and values that are all the same bits (encoding 0: the statistics' first).
@@ -31,8 +31,8 @@ bool TimesAreEven(std::span<const Timestamp> times);
 /// True when all values a chunk's statistics were made of are the same bits, and not NaN.
 bool ValuesAreConstant(const ChunkStatistics& statistics);
 
-/// Decodes a chunk's columns from their (untrusted) bytes, those described by the directory included; `out` has room for
-/// entry.statistics.count. kCorruption when the bytes do not fit the entry.
+/// Decodes a chunk's columns from their (untrusted) bytes, those described by the directory included; `out` has room
+/// for entry.statistics.count. kCorruption when the bytes do not fit the entry.
 Status DecodeTimeColumn(const ChunkEntry& entry, std::string_view data, Timestamp* out);
 Status DecodeValueColumn(const ChunkEntry& entry, std::string_view data, double* out);
 

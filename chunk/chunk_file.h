@@ -2,8 +2,8 @@
 //
 //   header · column blocks · directory · footer          a checksum on each, verified before first use
 //
-// Each chunk is a time column and a value column; identical time columns of a file are stored once. The directory holds,
-// per chunk, id, first and last time, count, where its columns are, and statistics.
+// Each chunk is a time column and a value column; identical time columns of a file are stored once. The directory
+// holds, per chunk, id, first and last time, count, where its columns are, and statistics.
 //
 // Writer: writes what it is given in order, decodes what it encoded and compares before it goes on, fsyncs the file on
 // Finish; the caller fsyncs the folder. Reader: pread of whole blocks; the directory stays in memory.
@@ -26,8 +26,8 @@
 namespace tsdb::chunk {
 
 /// Statistics of a chunk's values. NaN values count only in count and nan_count (first and last keep any value, bit for
-/// bit). min and max are NaN (the canonical quiet one) when every value is; -0.0 counts as less than +0.0, so that they do
-/// not depend on the order of the values.
+/// bit). min and max are NaN (the canonical quiet one) when every value is; -0.0 counts as less than +0.0, so that they
+/// do not depend on the order of the values.
 struct ChunkStatistics {
   std::uint32_t count = 0;
   std::uint32_t nan_count = 0;
@@ -89,10 +89,9 @@ class ChunkFileWriter {
   static Result<std::unique_ptr<ChunkFileWriter>> Create(FileSystem& fs, const std::string& path,
                                                          const ChunkFileOptions& options);
   virtual ~ChunkFileWriter() = default;
-  /// Adds one chunk: 1 to kChunkSamplesMax samples, (id, first time) ascending from call to call, chunks of one series not
-  /// overlapping.
-  /// Errors: kInvalidArgument for input out of order, kInternal when what was encoded does not decode to the same bits, and
-  /// those of the file system; after one every further call returns it.
+  /// Adds one chunk: 1 to kChunkSamplesMax samples, (id, first time) ascending from call to call, chunks of one series
+  /// not overlapping. Errors: kInvalidArgument for input out of order, kInternal when what was encoded does not decode
+  /// to the same bits, and those of the file system; after one every further call returns it.
   virtual Status Add(SeriesId id, ColumnsView columns) = 0;
   /// Size the file would have when finished now.
   virtual std::uint64_t bytes() const = 0;

@@ -109,7 +109,8 @@ Status DecodeChunkFileFooter(std::string_view data, std::uint64_t file_number, s
   if (footer->file_bytes != file_bytes || footer->directory_offset < kChunkFileHeaderBytes ||
       footer->directory_offset > footer_offset ||
       footer->directory_bytes != footer_offset - footer->directory_offset) {
-    return Status::Corruption(fmt::format("@{}: the footer does not fit a file of {} bytes", footer_offset, file_bytes));
+    return Status::Corruption(
+        fmt::format("@{}: the footer does not fit a file of {} bytes", footer_offset, file_bytes));
   }
   return {};
 }

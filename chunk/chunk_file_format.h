@@ -41,7 +41,8 @@ struct ChunkFileFooter {
 };
 
 std::string EncodeChunkFileHeader(const ChunkFileOptions& options);
-/// `data` holds kChunkFileHeaderBytes. kCorruption, or kNotSupported for another version; the message starts at "@0: …".
+/// `data` holds kChunkFileHeaderBytes. kCorruption, or kNotSupported for another version; the message starts at "@0:
+/// …".
 Status DecodeChunkFileHeader(std::string_view data, ChunkFileOptions* options);
 
 std::string EncodeChunkFileFooter(const ChunkFileFooter& footer, std::uint64_t file_number);

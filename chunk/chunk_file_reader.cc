@@ -25,7 +25,9 @@ Status ReadExactly(const RandomReadFile& file, std::uint64_t offset, std::size_t
 }
 
 bool SameStatistics(const ChunkStatistics& a, const ChunkStatistics& b) {
-  const auto same = [](double x, double y) { return std::bit_cast<std::uint64_t>(x) == std::bit_cast<std::uint64_t>(y); };
+  const auto same = [](double x, double y) {
+    return std::bit_cast<std::uint64_t>(x) == std::bit_cast<std::uint64_t>(y);
+  };
   return a.count == b.count && a.nan_count == b.nan_count && same(a.min, b.min) && same(a.max, b.max) &&
          same(a.first, b.first) && same(a.last, b.last);
 }
@@ -213,8 +215,8 @@ class Reader final : public ChunkFileReader {
       const Status read = ReadChunk(entry, &columns);
       TSDB_RETURN_IF_ERROR(Note(read, damage));
       if (read.ok() && !SameStatistics(ComputeStatistics(columns.values), entry.statistics)) {
-        damage->push_back(fmt::format("{}@{}: the statistics of series {} from {} on are not those of its values", path(),
-                                      footer_.directory_offset, entry.id.value, entry.first_time));
+        damage->push_back(fmt::format("{}@{}: the statistics of series {} from {} on are not those of its values",
+                                      path(), footer_.directory_offset, entry.id.value, entry.first_time));
       }
     }
     return {};

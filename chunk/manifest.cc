@@ -201,8 +201,8 @@ class ManifestImpl final : public Manifest {
     return {};
   }
 
-  /// Says that everything so far is synced. The edit is durable without it: when this fails, the next edit goes into a new
-  /// file.
+  /// Says that everything so far is synced. The edit is durable without it: when this fails, the next edit goes into a
+  /// new file.
   void Seal() {
     std::string seal;
     AppendFrame({}, number_, bytes_, &seal);

@@ -1,5 +1,5 @@
-// Manifest: the list of live files and positions, as a log of edits. Appending and syncing an edit is the only commit point
-// of flush, merge, retention and rollup. Byte layout: docs/format/manifest.md.
+// Manifest: the list of live files and positions, as a log of edits. Appending and syncing an edit is the only commit
+// point of flush, merge, retention and rollup. Byte layout: docs/format/manifest.md.
 //
 //   CURRENT ──► manifest/000003: edit (whole state) · edit · edit …
 //
@@ -56,9 +56,9 @@ struct ManifestEdit {
   std::int64_t last_wall_nanos = 0;
 };
 
-/// The state after the edit: files are removed, then added; positions and numbers only go forward (the larger one stays),
-/// and next_file_number passes the files added. kCorruption when the edit does not fit (a file added twice, one removed that
-/// is not there); the state is then as before.
+/// The state after the edit: files are removed, then added; positions and numbers only go forward (the larger one
+/// stays), and next_file_number passes the files added. kCorruption when the edit does not fit (a file added twice, one
+/// removed that is not there); the state is then as before.
 Status ApplyEdit(const ManifestEdit& edit, ManifestState* state);
 
 class Manifest {
@@ -66,8 +66,8 @@ class Manifest {
   /// Writes the manifest of a new database (synced, with CURRENT and folders).
   static Result<std::unique_ptr<Manifest>> Create(FileSystem& fs, const std::string& database_path,
                                                   const ManifestState& initial);
-  /// Reads the current one and makes it ready for appending (a torn tail is not appended to: the state is written into a
-  /// new manifest first). kNotFound when there is no database. `notes` receives what was cut off.
+  /// Reads the current one and makes it ready for appending (a torn tail is not appended to: the state is written into
+  /// a new manifest first). kNotFound when there is no database. `notes` receives what was cut off.
   static Result<std::unique_ptr<Manifest>> Open(FileSystem& fs, const std::string& database_path,
                                                 std::vector<std::string>* notes);
   /// Reads only; for readers and dump.
@@ -75,9 +75,9 @@ class Manifest {
   virtual ~Manifest() = default;
 
   virtual const ManifestState& state() const = 0;
-  /// Appends and syncs; the state changes only on success. After an error the outcome is unknown (the edit may be on the
-  /// disk): files it adds or removes must stay until a later Append succeeded, which writes the whole state into a new
-  /// manifest file.
+  /// Appends and syncs; the state changes only on success. After an error the outcome is unknown (the edit may be on
+  /// the disk): files it adds or removes must stay until a later Append succeeded, which writes the whole state into a
+  /// new manifest file.
   virtual Status Append(const ManifestEdit& edit) = 0;
   /// Name of the file in use, relative to the database: "manifest/000003".
   virtual std::string file_name() const = 0;

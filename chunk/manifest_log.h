@@ -45,8 +45,8 @@ struct ManifestScan {
   std::string torn;
 };
 
-/// Visits the frames after the header. kCorruption ("@offset: …") for a damaged frame that was acknowledged; an error of
-/// `visit` ends the scan and is returned.
+/// Visits the frames after the header. kCorruption ("@offset: …") for a damaged frame that was acknowledged; an error
+/// of `visit` ends the scan and is returned.
 Result<ManifestScan> ScanManifest(std::string_view file, std::uint64_t number,
                                   const std::function<Status(const ManifestFrame&)>& visit);
 

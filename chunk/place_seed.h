@@ -1,5 +1,5 @@
-// PlaceSeed: the seed of a checksum from the place of the bytes, so that bytes that verify are the bytes of this file at
-// this offset and not of another.
+// PlaceSeed: the seed of a checksum from the place of the bytes, so that bytes that verify are the bytes of this file
+// at this offset and not of another.
 //
 // Thread safety: pure function.
 #pragma once

@@ -1,7 +1,8 @@
 // Flush: the samples and definitions of everything up to one cut, from memory into files.
 //
 //   series ──► chunks/000007.chunk, chunks/000008.chunk …   ┐
-//                                                           ├─► ManifestEdit, which the caller appends: the commit point
+//                                                           ├─► ManifestEdit, which the caller appends: the commit
+//                                                           point
 //   definitions ──► catalogue/000009.catalogue              ┘
 //
 // A pure job: it takes no lock, calls nothing back but its source, and changes no state but the files it writes.
@@ -26,8 +27,8 @@ namespace tsdb::compaction {
 class SeriesSource {
  public:
   virtual ~SeriesSource() = default;
-  /// Replaces `columns` by the samples of the next series: ids ascend, times rise. A series without samples is passed over.
-  /// False at the end and on an error; status() tells which.
+  /// Replaces `columns` by the samples of the next series: ids ascend, times rise. A series without samples is passed
+  /// over. False at the end and on an error; status() tells which.
   virtual bool Next(SeriesId* id, chunk::Columns* columns) = 0;
   virtual Status status() const = 0;
 };

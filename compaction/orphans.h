@@ -13,10 +13,11 @@
 
 namespace tsdb::compaction {
 
-/// Removes from chunks/, catalogue/ and manifest/ the files with names of ours that `state` and CURRENT do not name, and
-/// *.tmp there and in the database's folder. Files with other names stay and are mentioned. Returns how many were removed;
-/// one line each goes to `notes` (may be null). A file that cannot be removed is mentioned, too, and is no error.
-/// Errors: those of reading CURRENT and the folders.
+/// Removes from chunks/, catalogue/ and manifest/ the files with names of ours that `state` and CURRENT do not name,
+/// and
+/// *.tmp there and in the database's folder. Files with other names stay and are mentioned. Returns how many were
+/// removed; one line each goes to `notes` (may be null). A file that cannot be removed is mentioned, too, and is no
+/// error. Errors: those of reading CURRENT and the folders.
 Result<std::uint64_t> RemoveOrphans(FileSystem& fs, const std::string& database_path, const chunk::ManifestState& state,
                                     std::vector<std::string>* notes);
 

@@ -105,10 +105,11 @@ void AppendOperation::TakeSamples() {
       id = local_ids_[id.value];
     }
     if (entry.time > latest) {
-      Reject(i, Status::OutOfRange(fmt::format("time {} is more than {} ahead of the clock: check its unit (this database "
-                                               "counts {})", entry.time,
-                                               fmt::format("{} ms", core_.options.future_limit_ms),
-                                               TimeUnitName(core_.settings.unit))));
+      Reject(i,
+             Status::OutOfRange(fmt::format("time {} is more than {} ahead of the clock: check its unit (this database "
+                                            "counts {})",
+                                            entry.time, fmt::format("{} ms", core_.options.future_limit_ms),
+                                            TimeUnitName(core_.settings.unit))));
       continue;
     }
     scratch_.samples.push_back({{id, entry.time, entry.value},
@@ -207,8 +208,10 @@ Status AppendOperation::CreateMissing(const std::vector<std::size_t>& missing) {
     BatchSample& sample = scratch_.grouped[i];
     const auto policy = policies.find(sample.put.id.value);
     if (policy == policies.end()) {
-      Reject(sample.index, Status::Dropped(fmt::format("no series with id {}: it was dropped or never created; resolve it "
-                                                       "again", sample.put.id.value)));
+      Reject(sample.index,
+             Status::Dropped(fmt::format("no series with id {}: it was dropped or never created; resolve it "
+                                         "again",
+                                         sample.put.id.value)));
       refused = true;
       continue;
     }

@@ -27,7 +27,8 @@ bool Core::FlushIsDue() const {
   }
   const std::int64_t age_nanos = clock->MonotonicNanos() - last_cut_nanos.load(std::memory_order_relaxed);
   const bool old = age_nanos / 1'000'000 >= static_cast<std::int64_t>(options.flush_interval_ms);
-  return old && (version->mutable_generation->samples() != 0 || wal_bytes_since_cut.load(std::memory_order_relaxed) != 0);
+  return old &&
+         (version->mutable_generation->samples() != 0 || wal_bytes_since_cut.load(std::memory_order_relaxed) != 0);
 }
 
 }  // namespace tsdb::engine

@@ -3,7 +3,8 @@
 //
 // The one lock order of the engine (take left before right; never the other way round):
 //
-//   flush_mutex → definition_order_mutex → stripes ascending → definition queue → log → registry, index, version (leaves)
+//   flush_mutex → definition_order_mutex → stripes ascending → definition queue → log → registry, index, version
+//   (leaves)
 //
 // No I/O happens under a stripe or under definition_order_mutex. File reads and writes of a flush happen under
 // flush_mutex, which no reader and no writer takes.

@@ -114,7 +114,8 @@ Status DatabaseImpl::WaitForMemory() {
   MutexLock lock(core_->memory_mutex);
   while (core_->HeadBytes() >= limit) {
     if (core_->flush_failures.load(std::memory_order_relaxed) != failures) {
-      return Status::ResourceExhausted("unflushed samples fill the memory budget and flushing fails: see Stats and the log");
+      return Status::ResourceExhausted(
+          "unflushed samples fill the memory budget and flushing fails: see Stats and the log");
     }
     core_->memory_freed.WaitFor(core_->memory_mutex, std::chrono::milliseconds(100));
   }

@@ -37,7 +37,8 @@ class DecidedTable {
   };
   /// The slot that holds the pair, or the free one where it belongs. The table is at most half full.
   std::size_t Position(SeriesId id, Timestamp time) const {
-    const std::uint64_t mixed = (id.value * 0x9E3779B97F4A7C15ull) ^ (static_cast<std::uint64_t>(time) * 0xC2B2AE3D27D4EB4Full);
+    const std::uint64_t mixed =
+        (id.value * 0x9E3779B97F4A7C15ull) ^ (static_cast<std::uint64_t>(time) * 0xC2B2AE3D27D4EB4Full);
     std::size_t i = (mixed * 0x9E3779B97F4A7C15ull) >> shift_;
     while (slots_[i].id != 0 && !(slots_[i].id == id.value && slots_[i].time == time)) {
       i = (i + 1) & (slots_.size() - 1);

@@ -1,8 +1,8 @@
 // DefinitionQueue: definitions of new series on their way from "has a commit number" to "can be found".
 //
 // Push in commit order (under the order lock of definitions); once a record is written whoever comes by drains: the
-// index learns the series, the registry entry becomes live, the generation keeps it for the catalogue. Definitions whose
-// record failed are forgotten.
+// index learns the series, the registry entry becomes live, the generation keeps it for the catalogue. Definitions
+// whose record failed are forgotten.
 //
 // Thread safety: thread-safe. Lock order: after the stripes, before registry and index.
 #pragma once

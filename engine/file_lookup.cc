@@ -4,6 +4,18 @@
 
 namespace tsdb::engine {
 
+Result<const chunk::Columns*> FileLookup::Decode(const chunk::ChunkFileReader& file, const chunk::ChunkEntry& entry) {
+  if (const auto it = decoded_.find(&entry); it != decoded_.end()) {
+    return &it->second;
+  }
+  if (decoded_.size() >= kChunksMax) {
+    decoded_.clear();
+  }
+  chunk::Columns columns;
+  TSDB_RETURN_IF_ERROR(file.Read(entry, &columns));
+  return &decoded_.emplace(&entry, std::move(columns)).first->second;
+}
+
 Result<std::optional<double>> FileLookup::Find(SeriesId id, Timestamp time) {
   for (auto file = version_.files.rbegin(); file != version_.files.rend(); ++file) {
     const chunk::ChunkFileMeta& meta = (*file)->meta();
@@ -16,14 +28,10 @@ Result<std::optional<double>> FileLookup::Find(SeriesId id, Timestamp time) {
     if (entry == entries.end() || time < entry->first_time) {
       continue;
     }
-    if (cached_entry_ != &*entry) {
-      cached_entry_ = nullptr;
-      TSDB_RETURN_IF_ERROR((*file)->Read(*entry, &cached_));
-      cached_entry_ = &*entry;
-    }
-    const auto it = std::lower_bound(cached_.times.begin(), cached_.times.end(), time);
-    if (it != cached_.times.end() && *it == time) {
-      return std::optional<double>(cached_.values[static_cast<std::size_t>(it - cached_.times.begin())]);
+    TSDB_ASSIGN_OR_RETURN(const chunk::Columns* columns, Decode(**file, *entry));
+    const auto it = std::lower_bound(columns->times.begin(), columns->times.end(), time);
+    if (it != columns->times.end() && *it == time) {
+      return std::optional<double>(columns->values[static_cast<std::size_t>(it - columns->times.begin())]);
     }
   }
   return std::optional<double>();

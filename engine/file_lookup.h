@@ -1,11 +1,12 @@
 // FileLookup: single samples out of chunk files, for writes that must know what is stored (policies, increments).
 //
-// Keeps the last decoded chunk, so that neighbouring look-ups decode once.
+// Keeps decoded chunks, so that a batch decodes each at most once (while they fit the bound).
 //
 // Thread safety: none; one per batch. The version must outlive it.
 #pragma once
 
 #include <optional>
+#include <unordered_map>
 
 #include "chunk/columns.h"
 #include "engine/version.h"
@@ -23,9 +24,12 @@ class FileLookup {
   Result<std::optional<Sample>> Newest(SeriesId id);
 
  private:
+  /// About 16 MiB of samples.
+  static constexpr std::size_t kChunksMax = 1024;
+  Result<const chunk::Columns*> Decode(const chunk::ChunkFileReader& file, const chunk::ChunkEntry& entry);
+
   const Version& version_;
-  const chunk::ChunkEntry* cached_entry_ = nullptr;
-  chunk::Columns cached_;
+  std::unordered_map<const chunk::ChunkEntry*, chunk::Columns> decoded_;
 };
 
 }  // namespace tsdb::engine

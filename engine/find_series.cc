@@ -10,7 +10,8 @@ RegistryEntry* Decided(Core& core, RegistryEntry* entry) {
   if (entry != nullptr && entry->state.load(std::memory_order_acquire) == RegistryEntry::State::kOrdered) {
     core.definitions.WaitDecided(*entry);
   }
-  return entry != nullptr && entry->state.load(std::memory_order_acquire) == RegistryEntry::State::kLive ? entry : nullptr;
+  return entry != nullptr && entry->state.load(std::memory_order_acquire) == RegistryEntry::State::kLive ? entry
+                                                                                                         : nullptr;
 }
 
 }  // namespace

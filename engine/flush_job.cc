@@ -148,7 +148,8 @@ Status FlushGeneration(Core& core, const std::shared_ptr<Generation>& generation
 Status FlushLocked(Core& core, CommitNumber replayed) TSDB_REQUIRES(core.flush_mutex) {
   VersionPtr version = core.versions.Pin();
   const CommitNumber last = core.log == nullptr ? replayed : core.log->last_assigned();
-  const CommitNumber sealed_to = version->sealed.empty() ? core.manifest->state().flushed_commit : version->sealed.back()->cut;
+  const CommitNumber sealed_to =
+      version->sealed.empty() ? core.manifest->state().flushed_commit : version->sealed.back()->cut;
   if (last > sealed_to) {
     Cut(core, replayed);
     if (core.log != nullptr) {

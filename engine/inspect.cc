@@ -53,7 +53,8 @@ Status VerifyLog(FileSystem& fs, const std::string& path, const chunk::ManifestS
   const std::string directory = JoinPath(path, "wal");
   TSDB_ASSIGN_OR_RETURN(const wal::ReplayReport log, wal::Replay(fs, directory, options, visitor));
   for (const wal::LogDamage& damage : log.damage) {
-    const std::string line = fmt::format("{}@{}: {} bytes: {}", damage.path, damage.offset, damage.bytes, damage.reason);
+    const std::string line =
+        fmt::format("{}@{}: {} bytes: {}", damage.path, damage.offset, damage.bytes, damage.reason);
     if (damage.tail) {
       report->notes.push_back(line + " (the end of the log; the next open cuts it off)");
     } else {

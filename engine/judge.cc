@@ -149,8 +149,10 @@ Judge::Verdict Judge::Decide(std::size_t i, const Stripe& stripe, BatchSample* s
     }
     if (sample->increment) {
       if (newest && put.time < newest->time) {
-        *status = Status::OutOfRange(fmt::format("increment at {} is older than the newest sample at {}: give the same or "
-                                                 "a later time", put.time, newest->time));
+        *status =
+            Status::OutOfRange(fmt::format("increment at {} is older than the newest sample at {}: give the same or "
+                                           "a later time",
+                                           put.time, newest->time));
         return Verdict::kReject;
       }
       put.value += newest ? newest->value : 0.0;

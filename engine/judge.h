@@ -1,8 +1,8 @@
-// Judge: turns what a writer asked for into effects, for samples that may meet a stored one (policies other than `last`,
-// increments, the time `now`, counting of replacements).
+// Judge: turns what a writer asked for into effects, for samples that may meet a stored one (policies other than
+// `last`, increments, the time `now`, counting of replacements).
 //
-// What a sample meets is looked up newest first: earlier samples of the same batch, records that are ordered but not yet
-// applied, the mutable generation, sealed generations, files (fetched before the locks were taken).
+// What a sample meets is looked up newest first: earlier samples of the same batch, records that are ordered but not
+// yet applied, the mutable generation, sealed generations, files (fetched before the locks were taken).
 //
 // Thread safety: one per batch; Fetch without locks, Decide under the stripe of the sample.
 #pragma once

@@ -14,8 +14,8 @@
 namespace tsdb::engine {
 namespace {
 
-constexpr std::string_view kOwnNames[] = {"LOCK", "CURRENT", "CURRENT.tmp", "manifest", "chunks", "catalogue", "wal", "index",
-                                          "evidence"};
+constexpr std::string_view kOwnNames[] = {"LOCK",      "CURRENT", "CURRENT.tmp", "manifest", "chunks",
+                                          "catalogue", "wal",     "index",       "evidence"};
 
 std::uint64_t RandomWord() {
   std::random_device device;
@@ -34,7 +34,8 @@ Status CheckMayCreate(FileSystem& fs, const std::string& path, const OpenOptions
   TSDB_ASSIGN_OR_RETURN(const auto entries, fs.List(path));
   for (const DirectoryEntry& entry : entries) {
     if (std::find(std::begin(kOwnNames), std::end(kOwnNames), entry.name) == std::end(kOwnNames)) {
-      return Status::InvalidArgument(fmt::format("{} holds {} and is no database: choose an empty directory", path, entry.name));
+      return Status::InvalidArgument(
+          fmt::format("{} holds {} and is no database: choose an empty directory", path, entry.name));
     }
   }
   return Status::Ok();
@@ -213,7 +214,8 @@ Status ReplayLog(Core& core, const chunk::ManifestState& state, wal::ReplayRepor
   core.recovery.bytes_dropped = report->bytes_dropped;
   for (const wal::LogDamage& damage : report->damage) {
     core.recovery.notes.push_back(fmt::format("{}@{}: {} bytes {}: {}", damage.path, damage.offset, damage.bytes,
-                                              damage.tail ? "cut off at the end of the log" : "skipped", damage.reason));
+                                              damage.tail ? "cut off at the end of the log" : "skipped",
+                                              damage.reason));
   }
   return KeepEvidence(core, visitor, report->last_valid_commit);
 }
@@ -230,7 +232,8 @@ Status OpenLog(Core& core, const chunk::ManifestState& state, const wal::ReplayR
     core.Log(status.ok() ? LogLevel::kInfo : LogLevel::kError,
              status.ok() ? "writing works again" : fmt::format("writing fails: {}", status.ToString()));
   };
-  TSDB_ASSIGN_OR_RETURN(core.log, wal::Log::Open(*core.fs, *core.clock, JoinPath(core.path, "wal"), std::move(options)));
+  TSDB_ASSIGN_OR_RETURN(core.log,
+                        wal::Log::Open(*core.fs, *core.clock, JoinPath(core.path, "wal"), std::move(options)));
   return Status::Ok();
 }
 

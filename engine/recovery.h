@@ -15,7 +15,8 @@
 namespace tsdb::engine {
 
 /// Opens or creates the database; see Database::Open for the errors.
-Result<std::unique_ptr<Core>> Recover(const std::string& path, const OpenOptions& options, const Environment& environment);
+Result<std::unique_ptr<Core>> Recover(const std::string& path, const OpenOptions& options,
+                                      const Environment& environment);
 
 /// kNotSupported for settings of later versions, kInvalidArgument for impossible ones.
 Status CheckSettings(const CreateOptions& settings);

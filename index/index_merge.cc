@@ -221,8 +221,9 @@ class Merge {
 
   // Sorts the lists and writes the changes of each text.
   Status WriteZone(const std::string& zone, std::vector<ListOfText>* lists) {
-    std::sort(lists->begin(), lists->end(),
-              [](const ListOfText& a, const ListOfText& b) { return std::tie(a.text, a.source) < std::tie(b.text, b.source); });
+    std::sort(lists->begin(), lists->end(), [](const ListOfText& a, const ListOfText& b) {
+      return std::tie(a.text, a.source) < std::tie(b.text, b.source);
+    });
     std::vector<std::uint64_t> added;
     std::vector<std::uint64_t> removed;
     for (std::size_t i = 0; i < lists->size();) {

@@ -9,13 +9,13 @@
 #include <memory>
 #include <vector>
 
+#include "index/layer_list.h"
 #include "index/overlay_layer.h"
 #include "index/rocks_store.h"
 #include "index/stored_view.h"
 
 namespace tsdb::index {
 
-using LayerList = std::vector<std::shared_ptr<const OverlayLayer>>;
 
 struct MergeResult {
   IndexMeta meta;

@@ -15,8 +15,8 @@ namespace {
 
 // With this many candidates or fewer, their labels decide at once.
 constexpr std::uint64_t kFilterCandidatesMax = 8;
-// A scan over the values of a label gives up for the labels of the candidates when it has looked at this many values for
-// each of them: so it costs at most twice the better way.
+// A scan over the values of a label gives up for the labels of the candidates when it has looked at this many values
+// for each of them: so it costs at most twice the better way.
 constexpr std::uint64_t kScanValuesPerCandidate = 50;
 
 // The steps in the order in which they run.

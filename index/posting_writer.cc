@@ -76,7 +76,8 @@ Status PostingWriter::Flush() {
   std::size_t next = 0;
   for (const Block& block : pending_) {
     const std::optional<std::string>* old = block.is_stored ? &stored[next++] : nullptr;
-    TSDB_RETURN_IF_ERROR(Write(block, old != nullptr && old->has_value() ? std::string_view(**old) : std::string_view()));
+    TSDB_RETURN_IF_ERROR(
+        Write(block, old != nullptr && old->has_value() ? std::string_view(**old) : std::string_view()));
   }
   pending_.clear();
   return Status::Ok();

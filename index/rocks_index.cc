@@ -1,4 +1,5 @@
-// The index over RocksDB: layers of changes in memory (overlay_layer.h) over a view of the stored index (stored_view.h).
+// The index over RocksDB: layers of changes in memory (overlay_layer.h) over a view of the stored index
+// (stored_view.h).
 //
 //   active layer   takes Apply                                        ┐ newest
 //   frozen layers  being persisted, or left over from a Persist       │ a newer one hides what
@@ -10,6 +11,7 @@
 #include "base/file_system.h"
 #include "base/mutex.h"
 #include "index/index_merge.h"
+#include "index/layer_list.h"
 #include "index/overlay_layer.h"
 #include "index/planner.h"
 #include "index/rocks_store.h"
@@ -39,56 +41,6 @@ void KeepNewer(SeriesDefinition candidate, std::optional<SeriesDefinition>* best
   if (!best->has_value() || candidate.commit >= (*best)->commit) {
     *best = std::move(candidate);
   }
-}
-
-// Texts of a layer (label names, or values of `name`) that begin with `prefix` and belong to a live series not masked.
-void CollectTexts(const OverlayLayer& layer, const std::optional<std::string>& name, std::string_view prefix,
-                  const IdSet& masked, std::vector<std::string>* texts) {
-  const auto collect = [&](std::string_view text, const SlotList& slots) {
-    if (text.starts_with(prefix) && layer.HasLive(slots, masked)) {
-      texts->emplace_back(text);
-    }
-  };
-  if (!name.has_value()) {
-    for (const auto& [text, postings] : layer.postings().names()) {
-      collect(text, postings.present);
-    }
-  } else if (const LabelPostings::Name* postings = layer.postings().Find(*name)) {
-    for (const auto& [text, slots] : postings->values) {
-      collect(text, slots);
-    }
-  }
-}
-
-// One layer of the changes with commit > `behind` (of all when not given), in the order in which they came; null when
-// there are none.
-std::shared_ptr<const OverlayLayer> Rebuild(const LayerList& layers, std::optional<CommitNumber> behind) {
-  std::shared_ptr<OverlayLayer> rest;
-  for (const auto& layer : layers) {
-    for (std::uint32_t number = 0; number < layer->size(); ++number) {
-      if (behind.has_value() && layer->slot(number).commit <= *behind) {
-        continue;
-      }
-      if (rest == nullptr) {
-        rest = std::make_shared<OverlayLayer>();
-      }
-      OverlayLayer::Slot slot = layer->slot(number);
-      slot.superseded = false;
-      rest->Apply(std::move(slot), layer->Definition(number).labels);
-    }
-  }
-  return rest;
-}
-
-bool HasCommitUpTo(const LayerList& layers, CommitNumber commit) {
-  for (const auto& layer : layers) {
-    for (std::uint32_t number = 0; number < layer->size(); ++number) {
-      if (layer->slot(number).commit <= commit) {
-        return true;
-      }
-    }
-  }
-  return false;
 }
 
 class RocksIndex final : public SeriesIndex {
@@ -334,8 +286,8 @@ class RocksIndex final : public SeriesIndex {
     }
   }
 
-  // One answer per query. What the overlay does not have is looked up in the stored view without the lock; what is found
-  // there counts only if the overlay still says nothing about its id.
+  // One answer per query. What the overlay does not have is looked up in the stored view without the lock; what is
+  // found there counts only if the overlay still says nothing about its id.
   Result<std::vector<std::optional<SeriesDefinition>>> Find(const std::vector<IdentityQuery>& queries) {
     ReadLock life(life_mutex_);
     TSDB_RETURN_IF_ERROR(CheckOpen());

@@ -128,6 +128,8 @@ rocksdb::Options MakeOptions(std::function<void(LogLevel, std::string_view)> log
   options.info_log = std::make_shared<LogBridge>(std::move(log));
   options.create_if_missing = true;
   options.paranoid_checks = true;
+  // Tables come in by ingestion and carry no id of this database; their checksums are verified instead.
+  options.verify_sst_unique_id_in_manifest = false;
   // The write buffer and RocksDB's log are never used: bytes in the log are not ours.
   options.write_buffer_size = 1 << 20;
   options.wal_recovery_mode = rocksdb::WALRecoveryMode::kAbsoluteConsistency;
@@ -339,10 +341,12 @@ class RocksStoreImpl final : public RocksStore {
   bool failed_ = false;  // of the last Ingest
 };
 
-Status RemovePending(const std::string& directory) {
+// What earlier opens left: tables of an ingestion that was cut short, and RocksDB's own logs, which stay empty because
+// nothing is written to them (one that is not empty is not ours and is left for RocksDB to judge).
+Status RemoveLeftovers(const std::string& directory) {
   TSDB_ASSIGN_OR_RETURN(const std::vector<DirectoryEntry> entries, PosixFileSystem().List(directory));
   for (const DirectoryEntry& entry : entries) {
-    if (entry.name.ends_with(kPendingSuffix)) {
+    if (entry.name.ends_with(kPendingSuffix) || (entry.name.ends_with(".log") && entry.bytes == 0)) {
       TSDB_RETURN_IF_ERROR(PosixFileSystem().RemoveFile(JoinPath(directory, entry.name)));
     }
   }
@@ -353,12 +357,15 @@ Status RemovePending(const std::string& directory) {
 
 Result<std::unique_ptr<RocksStore>> RocksStore::Open(const std::string& directory,
                                                      std::function<void(LogLevel, std::string_view)> log) {
+  TSDB_ASSIGN_OR_RETURN(const bool exists, PosixFileSystem().Exists(directory));
+  if (exists) {
+    TSDB_RETURN_IF_ERROR(RemoveLeftovers(directory));
+  }
   rocksdb::Options options = MakeOptions(std::move(log));
   rocksdb::DB* db = nullptr;
   TSDB_RETURN_IF_ERROR(FromRocks(rocksdb::DB::Open(options, directory, &db), directory));
   auto store = std::make_unique<RocksStoreImpl>(std::unique_ptr<rocksdb::DB>(db), options, directory);
   TSDB_RETURN_IF_ERROR(store->CheckTables());
-  TSDB_RETURN_IF_ERROR(RemovePending(directory));
   return std::unique_ptr<RocksStore>(std::move(store));
 }
 

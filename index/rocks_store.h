@@ -2,8 +2,8 @@
 //
 // RocksDB's own log is off and its write buffer is never used: a change is written as sorted table files beside the
 // database and taken in by one call (IngestExternalFile), whose only commit point is one synced record of RocksDB's
-// manifest. So after a crash the store holds all of a change or nothing of it. Tables are sorted, so nothing is sorted or
-// written twice, and no memory is held between changes.
+// manifest. So after a crash the store holds all of a change or nothing of it. Tables are sorted, so nothing is sorted
+// or written twice, and no memory is held between changes.
 //
 // Every byte read is checked against RocksDB's checksums.
 //

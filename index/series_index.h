@@ -3,7 +3,8 @@
 // A cache: everything in it can be rebuilt from the catalogue files and the log. Two implementations behind this
 // interface: OpenRocksIndex (RocksDB + an overlay in memory) and NewMemoryIndex (the twin for tests).
 //
-//   Apply (define, change, drop) ──► overlay (memory) ──Persist──► RocksDB, with store id and applied_commit, one atomic
+//   Apply (define, change, drop) ──► overlay (memory) ──Persist──► RocksDB, with store id and applied_commit, one
+//   atomic
 //                                        │                          write
 //   Find / Select / Labels ◄── overlay over RocksDB
 //
@@ -33,8 +34,8 @@ class SeriesIndex {
  public:
   virtual ~SeriesIndex() = default;
 
-  /// Series created by labels, by label set; one answer per set, nullopt where there is none. Verified against the stored
-  /// labels, not only by hash.
+  /// Series created by labels, by label set; one answer per set, nullopt where there is none. Verified against the
+  /// stored labels, not only by hash.
   virtual Result<std::vector<std::optional<SeriesDefinition>>> FindByLabels(std::span<const Labels* const> sets) = 0;
   /// Series by shown key, both name spaces.
   virtual Result<std::optional<SeriesDefinition>> FindByKey(std::string_view key) = 0;
@@ -53,7 +54,8 @@ class SeriesIndex {
 
   /// Takes in a new, changed or dropped (definition.dropped) series. Memory only.
   virtual void Apply(const SeriesDefinition& definition) = 0;
-  /// Makes all changes with commit <= `commit` part of the stored index in one atomic step and forgets them in the overlay.
+  /// Makes all changes with commit <= `commit` part of the stored index in one atomic step and forgets them in the
+  /// overlay.
   virtual Status Persist(CommitNumber commit) = 0;
   /// Commit the stored index reflects; 0 for a new one.
   virtual CommitNumber applied_commit() const = 0;
@@ -72,8 +74,8 @@ struct IndexOptions {
 };
 
 /// Opens the index in `directory`. Anything that cannot be used (damaged, truncated, another store id, beyond
-/// known_commit, other format version) is discarded and an empty index with applied_commit 0 comes back; `*rebuilt` tells.
-/// Errors only for what is not damage (kIoError, kNoSpace, kTooManyOpenFiles, kBusy).
+/// known_commit, other format version) is discarded and an empty index with applied_commit 0 comes back; `*rebuilt`
+/// tells. Errors only for what is not damage (kIoError, kNoSpace, kTooManyOpenFiles, kBusy).
 Result<std::unique_ptr<SeriesIndex>> OpenRocksIndex(const std::string& directory, const IndexOptions& options,
                                                     bool* rebuilt);
 /// The plain twin: maps in memory, linear selection. Persist only remembers the commit.

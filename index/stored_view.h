@@ -52,8 +52,8 @@ class StoredView final : public PostingSource {
   Result<std::vector<SeriesDefinition>> Definitions(std::span<const std::uint64_t> ids) const;
   /// Ids filed under each identity; not verified against the definitions.
   Result<std::vector<std::vector<std::uint64_t>>> IdsOf(std::span<const Identity> identities) const;
-  /// Texts of a zone (label names, or values of a name) in order, that begin with `prefix` and have a series whose id is
-  /// not in `masked`; at most `limit` (0: all).
+  /// Texts of a zone (label names, or values of a name) in order, that begin with `prefix` and have a series whose id
+  /// is not in `masked`; at most `limit` (0: all).
   Result<std::vector<std::string>> Texts(const std::string& zone, std::string_view prefix, std::uint64_t limit,
                                          const IdSet& masked) const;
 

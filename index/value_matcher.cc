@@ -62,7 +62,8 @@ Result<ValueRegex> ValueRegex::Compile(std::string_view pattern) {
   }
   regex.bytes_ = CompileRe2(pattern, re2::RE2::Options::EncodingLatin1);
   if (!regex.bytes_->ok()) {
-    // A few patterns exist only for text (a code point above U+00FF by number): these match no bytes that are not UTF-8.
+    // A few patterns exist only for text (a code point above U+00FF by number): these match no bytes that are not
+    // UTF-8.
     if (regex.utf8_ == nullptr) {
       return Status::InvalidArgument("regular expression \"" + std::string(pattern) + "\": " + regex.bytes_->error());
     }

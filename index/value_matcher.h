@@ -51,8 +51,8 @@ class ValueMatcher {
   bool Accepts(std::string_view value) const { return InSet(value) != negated_; }
 
   const std::string& name() const { return name_; }
-  /// The matcher is "in the set" or, negated, "not in the set", where the set is either `literals()` (sorted, unique) or
-  /// what `regex()` matches.
+  /// The matcher is "in the set" or, negated, "not in the set", where the set is either `literals()` (sorted, unique)
+  /// or what `regex()` matches.
   bool negated() const { return negated_; }
   bool has_literals() const { return !regex_.has_value(); }
   const std::vector<std::string>& literals() const { return literals_; }

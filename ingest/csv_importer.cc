@@ -44,8 +44,8 @@ Status CsvImporter::Check(const ImportOptions& options) {
   if (csv.time_column.empty() || csv.value_columns.empty()) {
     return Status::InvalidArgument("CSV without a header needs the numbers of its time and value columns");
   }
-  const bool named = !options.metric.empty() ||
-                     std::find(csv.label_columns.begin(), csv.label_columns.end(), kMetricLabel) != csv.label_columns.end();
+  const bool named = !options.metric.empty() || std::find(csv.label_columns.begin(), csv.label_columns.end(),
+                                                          kMetricLabel) != csv.label_columns.end();
   if (!named) {
     return Status::InvalidArgument("CSV without a header needs a metric name");
   }

@@ -1,5 +1,6 @@
-// CsvRecord: one record of RFC 4180 as cells. A quoted cell may hold commas, line ends and doubled quotes; a quote inside
-// an unquoted cell is an ordinary character. Cells are views into the text, or into the record where quotes were undone.
+// CsvRecord: one record of RFC 4180 as cells. A quoted cell may hold commas, line ends and doubled quotes; a quote
+// inside an unquoted cell is an ordinary character. Cells are views into the text, or into the record where quotes were
+// undone.
 //
 // Thread safety: none.
 #pragma once

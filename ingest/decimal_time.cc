@@ -85,7 +85,8 @@ const char* ParseDecimalTime(std::string_view text, TimeUnit from, TimeUnit to, 
     return i < decimal.whole.size() ? decimal.whole[i] - '0' : decimal.fraction[i - decimal.whole.size()] - '0';
   };
   const std::size_t count = decimal.whole.size() + decimal.fraction.size();
-  const std::int64_t kept = static_cast<std::int64_t>(decimal.whole.size()) + decimal.exponent + Decimals(to) - Decimals(from);
+  const std::int64_t kept =
+      static_cast<std::int64_t>(decimal.whole.size()) + decimal.exponent + Decimals(to) - Decimals(from);
   __extension__ using Wide = __int128;
   Wide value = 0;
   constexpr Wide kLimit = static_cast<Wide>(1) << 64;

@@ -1,6 +1,6 @@
-// DetectingImporter: finds out the format of a text from its first lines, then hands all of it to that format's importer.
-// The rules stand in docs/formats.md. It never guesses between formats that would give other samples: then it ends with
-// an error that says which format to name.
+// DetectingImporter: finds out the format of a text from its first lines, then hands all of it to that format's
+// importer. The rules stand in docs/formats.md. It never guesses between formats that would give other samples: then it
+// ends with an error that says which format to name.
 //
 // Thread safety: none.
 #pragma once

@@ -18,7 +18,8 @@ Result<Labels> ExportLabels(const SeriesInfo& series) {
     return series.labels;
   }
   if (!series.labels.Get(kMetricLabel).empty()) {
-    return Status::InvalidArgument("a series created by key cannot have the label __name__ in text, which holds its key");
+    return Status::InvalidArgument(
+        "a series created by key cannot have the label __name__ in text, which holds its key");
   }
   if (series.key.empty()) {
     return Status::InvalidArgument("an empty key cannot name a metric");

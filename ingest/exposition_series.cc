@@ -30,7 +30,8 @@ class SeriesReader {
     if (!rest_.empty()) {
       return Bad("unexpected text behind the labels", rest_);
     }
-    const bool named = std::any_of(labels_.begin(), labels_.end(), [](const Label& l) { return l.name == kMetricLabel; });
+    const bool named =
+        std::any_of(labels_.begin(), labels_.end(), [](const Label& l) { return l.name == kMetricLabel; });
     if (metric.empty() && !named) {
       return Bad("no metric name", text_);
     }

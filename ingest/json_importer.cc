@@ -85,7 +85,8 @@ const char* JsonImporter::TakeObject(std::string_view text) {
     static constexpr std::pair<std::string_view, Member> kNames[] = {
         {"metric", kLabels}, {"labels", kLabels}, {"timestamps", kTimes}, {"values", kValues},
         {"t", kTime},        {"v", kValue},       {"samples", kSamples}};
-    const auto known = std::find_if(std::begin(kNames), std::end(kNames), [&](const auto& n) { return n.first == name; });
+    const auto known =
+        std::find_if(std::begin(kNames), std::end(kNames), [&](const auto& n) { return n.first == name; });
     if (known == std::end(kNames)) {
       continue;  // what other programs add is not ours to judge
     }
@@ -105,7 +106,8 @@ const char* JsonImporter::TakeMember(Member member, Value value) {
   switch (member) {
     case kLabels: {
       simdjson::ondemand::object object;
-      if (value.get_object().get(object) != simdjson::SUCCESS || object.raw_json().get(labels_json_) != simdjson::SUCCESS) {
+      if (value.get_object().get(object) != simdjson::SUCCESS ||
+          object.raw_json().get(labels_json_) != simdjson::SUCCESS) {
         return "\"metric\" or \"labels\" is not an object";
       }
       return nullptr;

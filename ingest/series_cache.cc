@@ -51,7 +51,8 @@ SeriesCache::SeriesCache() = default;
 
 std::uint32_t SeriesCache::FindPrefix(std::string_view prefix) {
   const std::uint64_t hash = Hash(prefix, 0);
-  const std::uint32_t found = prefix_table_.Find(hash, [&](std::uint32_t number) { return prefix_text(number) == prefix; });
+  const std::uint32_t found =
+      prefix_table_.Find(hash, [&](std::uint32_t number) { return prefix_text(number) == prefix; });
   if (found != kNone) {
     return found;
   }

@@ -72,7 +72,8 @@ std::string QuoteForMessage(std::string_view text) {
     const std::size_t n = Utf8CharacterBytes(rest);
     const auto lead = static_cast<unsigned char>(rest.front());
     // C1 controls (U+0080..U+009F) can steer a terminal as C0 ones can.
-    const bool control = lead < 0x20 || lead == 0x7f || (lead == 0xc2 && n == 2 && static_cast<unsigned char>(rest[1]) < 0xa0);
+    const bool control =
+        lead < 0x20 || lead == 0x7f || (lead == 0xc2 && n == 2 && static_cast<unsigned char>(rest[1]) < 0xa0);
     if (n == 0 || control) {
       out += "\\x";
       out += kHex[lead >> 4];

@@ -67,8 +67,8 @@ Status Dumper::Run(FileSystem& fs, const std::string& directory) {
   SegmentHeader header;
   TSDB_ASSIGN_OR_RETURN(const bool has_header, reader_.ReadHeader(&header));
   if (has_header) {
-    line_(fmt::format("segment {} version {} store {:016x}{:016x} after segment {} and commit {} wall {}", header.number,
-                      header.version, header.store_id.high, header.store_id.low, header.prior_number,
+    line_(fmt::format("segment {} version {} store {:016x}{:016x} after segment {} and commit {} wall {}",
+                      header.number, header.version, header.store_id.high, header.store_id.low, header.prior_number,
                       header.last_valid.value, header.wall_nanos));
     if (header.version != kSegmentVersion) {
       return Status::NotSupported(fmt::format("{}: log format version {}, this program reads {}", reader_.path(),

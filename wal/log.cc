@@ -249,7 +249,8 @@ GroupCommitLog::Group GroupCommitLog::TakeGroup() {
 Status GroupCommitLog::WriteFrameOf(const Group& group) {
   if (TooLarge(*group.first)) {
     return Status::InvalidArgument(directory_ + ": a record of " + std::to_string(group.first->payload.size()) +
-                                   " bytes; at most " + std::to_string(kRecordBytesMax) + " are possible, write less at once");
+                                   " bytes; at most " + std::to_string(kRecordBytesMax) +
+                                   " are possible, write less at once");
   }
   writer_.BeginFrame();
   for (const LogRecord* record = group.first; record; record = record->next_) {

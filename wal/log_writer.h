@@ -2,11 +2,12 @@
 //
 //   BeginFrame · AddRecord* · FinishFrame         builds one frame and writes it with one Append
 //
-// What was written since the last good sync is kept in memory (`pending_`: whole frames, the newest at the end), so that
-// after a failed sync it can be written again into a new segment.
+// What was written since the last good sync is kept in memory (`pending_`: whole frames, the newest at the end), so
+// that after a failed sync it can be written again into a new segment.
 //
 // Rules that make replay exact:
-//   - a segment is begun only after everything valid in the one before is synced, or is in `pending_` and written again;
+//   - a segment is begun only after everything valid in the one before is synced, or is in `pending_` and written
+//   again;
 //     its header names the last valid commit before it; header, frames and folder are synced before BeginSegment is OK;
 //   - nothing is ever appended to a segment after a write or sync on it failed, nor after the next one was begun.
 //

@@ -20,8 +20,8 @@ constexpr unsigned kTimeSame = 0;
 constexpr unsigned kTimeStep = 1;   // the step that was last written out
 constexpr unsigned kTimeShort = 2;  // 4 bytes, zig-zag step
 constexpr unsigned kTimeFull = 3;   // 8 bytes, step modulo 2^64
-// Value codes: 0 the value before; 1-7 an integer, zig-zag, in as many bytes; 8 + k the bits without their k lowest bytes,
-// which are zero (k <= 6); 15 is not used.
+// Value codes: 0 the value before; 1-7 an integer, zig-zag, in as many bytes; 8 + k the bits without their k lowest
+// bytes, which are zero (k <= 6); 15 is not used.
 constexpr unsigned kValueSame = 0;
 constexpr unsigned kValueBits = 8;
 constexpr unsigned kValueInvalid = 15;

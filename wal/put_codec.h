@@ -22,8 +22,8 @@ inline constexpr std::size_t kPutBytesMax = 1 + 8 + 8 + 8;
 
 /// Appends the puts (without their count).
 void EncodePuts(std::span<const Put> puts, std::string* out);
-/// Decodes `count` puts that fill `bytes` exactly and hands them over in runs. False as `*damaged` when the bytes are no
-/// such puts; otherwise an error is the visitor's.
+/// Decodes `count` puts that fill `bytes` exactly and hands them over in runs. False as `*damaged` when the bytes are
+/// no such puts; otherwise an error is the visitor's.
 Status DecodePuts(std::string_view bytes, std::uint64_t count, RecordVisitor& visitor, bool* damaged);
 
 }  // namespace tsdb::wal

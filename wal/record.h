@@ -20,8 +20,8 @@
 
 namespace tsdb::wal {
 
-/// Numbers never change their meaning and are never reused. Kinds beyond kDefine are reserved: their layouts are fixed in
-/// docs/format/wal.md, readers of this version report them as kNotSupported.
+/// Numbers never change their meaning and are never reused. Kinds beyond kDefine are reserved: their layouts are fixed
+/// in docs/format/wal.md, readers of this version report them as kNotSupported.
 enum class OpKind : std::uint8_t {
   kPut = 1,             // samples: (series, time, value)*
   kDefine = 2,          // a series begins, or all of its definition changes
@@ -52,8 +52,8 @@ struct Put {
 class RecordBuilder {
  public:
   void AddDefinition(const SeriesDefinition& definition);
-  /// Puts in their order; consecutive ones of near ids and times take few bytes, as do values that are small integers or
-  /// have few significant bits; every value is kept bit for bit.
+  /// Puts in their order; consecutive ones of near ids and times take few bytes, as do values that are small integers
+  /// or have few significant bits; every value is kept bit for bit.
   void AddPuts(std::span<const Put> puts);
   std::string_view payload() const { return bytes_; }
   bool empty() const { return bytes_.empty(); }

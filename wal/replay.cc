@@ -132,10 +132,12 @@ void Replayer::Link(const ScannedSegment& segment, CommitNumber previous) {
     }
     if (holes_.empty()) {
       const bool missing = last_number_ != 0 && segment.number > last_number_ + 1;
-      holes_.push_back(
-          {{missing ? JoinPath(directory_, SegmentFileName(last_number_ + 1)) : end_path_, missing ? 0 : end_offset_, 0,
-            false, missing ? "segment is missing" : end_path_ == directory_ ? "the log begins late" : "segment ends early"},
-           true});
+      holes_.push_back({{missing ? JoinPath(directory_, SegmentFileName(last_number_ + 1)) : end_path_,
+                         missing ? 0 : end_offset_, 0, false,
+                         missing                   ? "segment is missing"
+                         : end_path_ == directory_ ? "the log begins late"
+                                                   : "segment ends early"},
+                        true});
     }
     ReportHoles(false, "; " + range + " lost");
   } else {
@@ -208,8 +210,9 @@ Status Replayer::VisitExtent(SegmentReader& reader, const ScannedSegment& segmen
     } else {
       TSDB_ASSIGN_OR_RETURN(found, reader.ReadFrame(offset, &header, &payload));
       if (found != SegmentReader::Found::kFrame) {
-        return Status::IoError(segment.path + "@" + std::to_string(offset) +
-                               ": a group that verified does not verify any more; is something else writing this file?");
+        return Status::IoError(
+            segment.path + "@" + std::to_string(offset) +
+            ": a group that verified does not verify any more; is something else writing this file?");
       }
       TSDB_RETURN_IF_ERROR(VisitFrame(segment.path, offset, header, payload, segment.limit));
     }

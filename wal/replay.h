@@ -1,10 +1,11 @@
 // Replay: reads the log back after a crash. Pure reading: changes no file.
 //
-// What it gives: the records of an exact prefix of commits above `after`, in order, each whole. Frames carry their place
-// (segment number and offset, in the checksum) and the last commit known to be synced when they were written:
+// What it gives: the records of an exact prefix of commits above `after`, in order, each whole. Frames carry their
+// place (segment number and offset, in the checksum) and the last commit known to be synced when they were written:
 //   - damage behind which no frame shows that the damaged commits had been synced is the torn end of a crash: the log
 //     ends there;
-//   - damage at commits that a later frame (or segment header, or the caller) knows to have been synced is bit rot: only
+//   - damage at commits that a later frame (or segment header, or the caller) knows to have been synced is bit rot:
+//   only
 //     the damaged frames are lost, reading goes on behind them, and the hole is reported;
 //   - a segment header that names the last valid commit of the segment before makes later commits there void.
 // A missing, empty or foreign (other store id) segment is reported and stepped over.
@@ -63,9 +64,9 @@ class ReplayVisitor : public RecordVisitor {
 };
 
 /// Errors: those of the visitor, kNotSupported (a segment or record of a newer version), I/O errors that are not damage
-/// (kTooManyOpenFiles, kOutOfMemory, kIoError), and kNotFound beside a writer that removed a segment meanwhile (read the
-/// manifest again). A folder that does not exist is an empty log. A record that verifies but does not decode is reported
-/// as a hole; what stood before the damage in it was visited.
+/// (kTooManyOpenFiles, kOutOfMemory, kIoError), and kNotFound beside a writer that removed a segment meanwhile (read
+/// the manifest again). A folder that does not exist is an empty log. A record that verifies but does not decode is
+/// reported as a hole; what stood before the damage in it was visited.
 Result<ReplayReport> Replay(FileSystem& fs, const std::string& directory, const ReplayOptions& options,
                             ReplayVisitor& visitor);
 

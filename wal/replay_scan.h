@@ -42,8 +42,8 @@ struct ScannedLog {
   std::int64_t last_wall_nanos = 0;
 };
 
-/// Errors: kNotSupported (segment or frame of a later version) and those of the file system. A folder that does not exist
-/// is an empty log.
+/// Errors: kNotSupported (segment or frame of a later version) and those of the file system. A folder that does not
+/// exist is an empty log.
 Result<ScannedLog> ScanLog(FileSystem& fs, const std::string& directory, const ReplayOptions& options);
 
 }  // namespace tsdb::wal

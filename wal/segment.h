@@ -66,7 +66,8 @@ void EncodeSegmentHeader(const SegmentHeader& header, char* out);
 /// False when the bytes are too few, or not the header of segment `number`. Does not judge the version or the store.
 bool DecodeSegmentHeader(std::string_view bytes, std::uint64_t number, SegmentHeader* header);
 
-/// Writes kFrameHeaderBytes at `frame`, whose payload (header.payload_bytes) stands behind them. Computes both checksums.
+/// Writes kFrameHeaderBytes at `frame`, whose payload (header.payload_bytes) stands behind them. Computes both
+/// checksums.
 void SealFrame(char* frame, const FrameHeader& header, std::uint64_t seed);
 /// Writes the checksums of a sealed frame anew for another place.
 void ResealFrame(char* frame, std::uint64_t seed);

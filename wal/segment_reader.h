@@ -25,7 +25,8 @@ class SegmentReader {
     kNothing,     // no frame begins here
   };
 
-  static Result<std::unique_ptr<SegmentReader>> Open(FileSystem& fs, const std::string& directory, std::uint64_t number);
+  static Result<std::unique_ptr<SegmentReader>> Open(FileSystem& fs, const std::string& directory,
+                                                     std::uint64_t number);
 
   const std::string& path() const { return path_; }
   std::uint64_t number() const { return number_; }

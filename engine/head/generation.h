@@ -5,8 +5,8 @@
 //
 // The mutable generation takes in samples; a cut makes it a sealed one, which is written to files and forgotten.
 //
-// Thread safety: each shard is guarded by the mutex of its stripe (stripe.h). After the cut, once everything up to it is
-// applied, nothing changes any more and no lock is needed.
+// Thread safety: each shard is guarded by the mutex of its stripe (stripe.h). After the cut, once everything up to it
+// is applied, nothing changes any more and no lock is needed.
 #pragma once
 
 #include <array>

@@ -3,8 +3,8 @@
 //   full chunks (oldest first) · open chunk      times strictly rise through them
 //   late: time → value                           samples at or before the newest time; newer than the chunks' values
 //
-// Thread safety: guarded by the stripe of the series (stripe.h) while its generation is the mutable one; immutable after
-// the cut once everything up to it is applied.
+// Thread safety: guarded by the stripe of the series (stripe.h) while its generation is the mutable one; immutable
+// after the cut once everything up to it is applied.
 #pragma once
 
 #include <cstddef>

@@ -40,8 +40,8 @@ struct Stripe {
     (back == nullptr ? front : back->next) = slice;
     back = slice;
   }
-  /// Applies the slices at the front whose record is written and drops those whose record failed, up to the first that is
-  /// still pending.
+  /// Applies the slices at the front whose record is written and drops those whose record failed, up to the first that
+  /// is still pending.
   void Drain() TSDB_REQUIRES(mutex);
 };
 

@@ -1,7 +1,7 @@
 // BucketState: what a bucket knows of its samples so far; gives the value of every aggregator. Formulas: aggregation.h.
 //
-// Only what the asked aggregators need is computed (BucketNeeds). Variances keep Σ(v - k) and Σ(v - k)² in double-double
-// arithmetic around k, the mean of the first values, so that no cancellation eats the digits.
+// Only what the asked aggregators need is computed (BucketNeeds). Variances keep Σ(v - k) and Σ(v - k)² in
+// double-double arithmetic around k, the mean of the first values, so that no cancellation eats the digits.
 //
 // Thread safety: value type.
 #pragma once

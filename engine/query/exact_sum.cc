@@ -122,8 +122,8 @@ double ExactSum::Mean(std::uint64_t n) const {
   if (low_ == 0 && n <= (1ull << 53)) {
     return high_ / divisor;  // one rounding
   }
-  // quotient + correction is the exact value up to a tiny relative error of the correction; unless that error could move
-  // the rounding, the rounded sum of the two is the answer.
+  // quotient + correction is the exact value up to a tiny relative error of the correction; unless that error could
+  // move the rounding, the rounded sum of the two is the answer.
   const double quotient = high_ / divisor;
   const double remainder = std::fma(-quotient, divisor, high_);
   const double correction = (remainder + low_) / divisor;

@@ -1,7 +1,7 @@
 // ExactSum: sum and mean of doubles, correctly rounded: the value of the exact sum, rounded once.
 //
-// The cheap way keeps the sum as two doubles (TwoSum twice, D. Knuth, TAOCP 2, 4.2.2) and notices the first error of the
-// second level; from then on a WideSum takes everything. NaN values are left out by Add (the caller counts them);
+// The cheap way keeps the sum as two doubles (TwoSum twice, D. Knuth, TAOCP 2, 4.2.2) and notices the first error of
+// the second level; from then on a WideSum takes everything. NaN values are left out by Add (the caller counts them);
 // infinities are remembered. Rules for the result: aggregation.h.
 //
 // Thread safety: value type.

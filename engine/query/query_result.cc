@@ -212,7 +212,8 @@ class AggregateCursor final : public Cursor {
       return;
     }
     bucket_start_ = BucketStart(time, bucket_);
-    bucket_end_ = bucket_start_ > kTimestampMax - (bucket_.width - 1) ? kTimestampMax : bucket_start_ + bucket_.width - 1;
+    bucket_end_ =
+        bucket_start_ > kTimestampMax - (bucket_.width - 1) ? kTimestampMax : bucket_start_ + bucket_.width - 1;
     if (bucket_end_ < time) {
       bucket_end_ = time;  // the start saturated at the lowest time
     }
@@ -251,7 +252,8 @@ class AggregateCursor final : public Cursor {
 
 Result<std::unique_ptr<QueryResult>> RunQuery(Core& core, const QuerySpec& spec) {
   if (spec.bucket.width < 0) {
-    return Status::InvalidArgument(fmt::format("bucket width {} is negative: give a positive width", spec.bucket.width));
+    return Status::InvalidArgument(
+        fmt::format("bucket width {} is negative: give a positive width", spec.bucket.width));
   }
   VersionPtr version = core.versions.Pin();
   TSDB_ASSIGN_OR_RETURN(std::vector<SeriesId> ids, core.index->Select(spec.selector));

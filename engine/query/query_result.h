@@ -11,8 +11,8 @@
 
 namespace tsdb::engine {
 
-/// See Database::Query. kInvalidArgument: a width below 0, a regex that does not compile; kResourceExhausted: more series
-/// than series_max.
+/// See Database::Query. kInvalidArgument: a width below 0, a regex that does not compile; kResourceExhausted: more
+/// series than series_max.
 Result<std::unique_ptr<QueryResult>> RunQuery(Core& core, const QuerySpec& spec);
 
 }  // namespace tsdb::engine

@@ -42,7 +42,8 @@ struct BucketSpec {
   BucketLabel label = BucketLabel::kStart;
 };
 
-/// Start of the bucket that holds `time`; saturates at kTimestampMin. A width of 0 or less is one bucket over everything.
+/// Start of the bucket that holds `time`; saturates at kTimestampMin. A width of 0 or less is one bucket over
+/// everything.
 Timestamp BucketStart(Timestamp time, const BucketSpec& spec);
 
 }  // namespace tsdb

@@ -117,8 +117,8 @@ class Exporter {
   virtual ~Exporter() = default;
   /// Text before the first series.
   virtual void Begin(std::string* out) = 0;
-  /// Begins a series. kInvalidArgument: the format cannot carry its labels (the message says which and why); its samples
-  /// are then to be skipped.
+  /// Begins a series. kInvalidArgument: the format cannot carry its labels (the message says which and why); its
+  /// samples are then to be skipped.
   virtual Status BeginSeries(const SeriesInfo& series, std::string* out) = 0;
   virtual void Samples(std::span<const Timestamp> times, std::span<const double> values, std::string* out) = 0;
   virtual void EndSeries(std::string* out) = 0;

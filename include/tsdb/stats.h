@@ -1,4 +1,7 @@
-// Figures of an open database, and the report of its recovery.
+// Figures of an open database, and the report of its recovery: what a person or a monitor looks at.
+// Nothing in the engine decides by them.
+//
+// Thread safety: plain values.
 #pragma once
 
 #include <cstdint>

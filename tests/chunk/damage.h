@@ -9,7 +9,8 @@
 
 namespace tsdb {
 
-/// Calls `check(fs, what)` for each byte of `path` with one of its bits flipped (several bits in turn), then restores it.
+/// Calls `check(fs, what)` for each byte of `path` with one of its bits flipped (several bits in turn), then restores
+/// it.
 inline void ForEachFlippedByte(MemoryFileSystem& fs, const std::string& path,
                                const std::function<void(const std::string& what)>& check) {
   const std::string original = *fs.ReadWhole(path);

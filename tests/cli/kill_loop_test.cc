@@ -1,5 +1,5 @@
-// The program killed again and again on one directory while it ingests with --durability always: what it acknowledged is
-// there, no batch is there half.
+// The program killed again and again on one directory while it ingests with --durability always: what it acknowledged
+// is there, no batch is there half.
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/wait.h>
@@ -37,8 +37,8 @@ struct Child {
       const int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
       dup2(null, STDERR_FILENO);
       const std::string batch = std::to_string(kBatch);
-      execl(TSDB_CLI_PATH, TSDB_CLI_PATH, "--db", db.c_str(), "ingest", "--format", "influx", "--unit", "ms", "--durability",
-            "always", "--batch", batch.c_str(), "--acks", "-", static_cast<char*>(nullptr));
+      execl(TSDB_CLI_PATH, TSDB_CLI_PATH, "--db", db.c_str(), "ingest", "--format", "influx", "--unit", "ms",
+            "--durability", "always", "--batch", batch.c_str(), "--acks", "-", static_cast<char*>(nullptr));
       _exit(127);
     }
     close(in_pipe[0]);

@@ -1,9 +1,9 @@
-// Eight threads on the same series and times, last, sum and increments mixed, and a SIGKILL: what replay brings back equals
-// what a reader saw after the last acknowledgement.
+// Eight threads on the same series and times, last, sum and increments mixed, and a SIGKILL: what replay brings back
+// equals what a reader saw after the last acknowledgement.
 //
 // The child works on real files without syncs (a process crash loses nothing that reached the system). Half of the runs
-// are killed after everything was acknowledged and read back, half in the middle, where each sum must lie between what was
-// acknowledged and what was asked for.
+// are killed after everything was acknowledged and read back, half in the middle, where each sum must lie between what
+// was acknowledged and what was asked for.
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -146,8 +146,8 @@ void Write(Database& db, Board* board, int thread) {
   for (int i = 0; i < 10; ++i) {
     const Seen now = Read(**db);
     if (now.sum < before.sum || now.counter < before.counter || !now.counter_rises) {
-      board->Fail("a reader saw sum " + std::to_string(now.sum) + " after " + std::to_string(before.sum) + ", counter " +
-                  std::to_string(now.counter) + " after " + std::to_string(before.counter));
+      board->Fail("a reader saw sum " + std::to_string(now.sum) + " after " + std::to_string(before.sum) +
+                  ", counter " + std::to_string(now.counter) + " after " + std::to_string(before.counter));
     }
     before = now;
   }

@@ -142,7 +142,8 @@ TEST_F(LogDamage, ACutLogLosesOnlyWhatWasCutOff) {
   }
 }
 
-// A torn tail is repaired once, with file and offset; what is written behind it stays; the next open has nothing to say.
+// A torn tail is repaired once, with file and offset; what is written behind it stays; the next open has nothing to
+// say.
 TEST_F(LogDamage, WritingGoesOnBehindATornTail) {
   for (const std::uint64_t cut : {1u, 7u, 33u, 64u, 97u, 970u}) {
     const std::set<int> found = Open(bytes_.substr(0, bytes_.size() - cut));

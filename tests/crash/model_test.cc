@@ -1,7 +1,7 @@
 // The model test: random histories of appends, flushes, reopens and power cuts against std::map.
 //
-// A history is one seed; a failure prints it. TSDB_MODEL_HISTORIES sets how many run (default 1,000), TSDB_MODEL_SEED where
-// they begin.
+// A history is one seed; a failure prints it. TSDB_MODEL_HISTORIES sets how many run (default 1,000), TSDB_MODEL_SEED
+// where they begin.
 #include <cstdlib>
 
 #include "tests/crash/oracle.h"

@@ -1,4 +1,5 @@
-// The log holds effects only: replaying it into a map, without head, files, settings or policies, gives the final values.
+// The log holds effects only: replaying it into a map, without head, files, settings or policies, gives the final
+// values.
 #include <map>
 
 #include "tests/crash/oracle.h"
@@ -45,7 +46,8 @@ TEST(ReplayAlone, GivesTheFinalValuesOfSumBlockAndIncrementWrites) {
     std::unique_ptr<Database> db;
     TSDB_ASSERT_OPEN(db, "/db", QuietOptions(), MemoryEnvironment(&fs, &clock));
     for (int i = 0; i < 40; ++i) {
-      clock.Advance(static_cast<std::int64_t>(workload.Below(3)) * 1'000'000 - 1'000'000);  // the clock goes back as well
+      clock.Advance(static_cast<std::int64_t>(workload.Below(3)) * 1'000'000 -
+                    1'000'000);  // the clock goes back as well
       const RandomBatch batch = workload.Next(Durability::kNone);
       ASSERT_TRUE(engine::Run(*db, batch).ok());
       oracle.Apply(batch.ops);

@@ -99,8 +99,9 @@ TEST_F(DatabaseTest, PoliciesDecideWhatAStoredTimeBecomes) {
     double expected;
     std::size_t refused;
   };
-  const Row rows[] = {{DuplicatePolicy::kBlock, 10, 2}, {DuplicatePolicy::kFirst, 10, 0}, {DuplicatePolicy::kLast, 25, 0},
-                      {DuplicatePolicy::kMin, 4, 0},    {DuplicatePolicy::kMax, 25, 0},   {DuplicatePolicy::kSum, 39, 0}};
+  const Row rows[] = {{DuplicatePolicy::kBlock, 10, 2}, {DuplicatePolicy::kFirst, 10, 0},
+                      {DuplicatePolicy::kLast, 25, 0},  {DuplicatePolicy::kMin, 4, 0},
+                      {DuplicatePolicy::kMax, 25, 0},   {DuplicatePolicy::kSum, 39, 0}};
   for (const bool flush : {false, true}) {
     for (const Row& row : rows) {
       const std::string name = std::string(DuplicatePolicyName(row.policy)) + (flush ? "_flushed" : "");
@@ -266,7 +267,8 @@ TEST_F(DatabaseTest, OptionsOfLaterVersionsAreRefusedNotStored) {
   EXPECT_EQ(db_->Resolve(Series("r")).status().code(), StatusCode::kNotFound);
   OpenOptions options = QuietOptions();
   options.create.retention = 1;
-  EXPECT_EQ(OpenDatabase("/other", options, MemoryEnvironment(&fs_, &clock_)).status().code(), StatusCode::kNotSupported);
+  EXPECT_EQ(OpenDatabase("/other", options, MemoryEnvironment(&fs_, &clock_)).status().code(),
+            StatusCode::kNotSupported);
 }
 
 TEST_F(DatabaseTest, ASecondOpenIsRefusedAndAForeignFolderIsLeftAlone) {

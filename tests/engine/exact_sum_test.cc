@@ -116,7 +116,8 @@ TEST(BucketState, VarianceIsExactToTheLastDigits) {
     const double base = std::ldexp(1.0, static_cast<int>(random() % 60));
     std::vector<double> values;
     for (std::size_t i = 0; i < 2 + seed % 100; ++i) {
-      values.push_back(base + static_cast<double>(random() % 4096) / 16 + (seed % 3 == 0 ? static_cast<double>(i) * 1e5 : 0));
+      values.push_back(base + static_cast<double>(random() % 4096) / 16 +
+                       (seed % 3 == 0 ? static_cast<double>(i) * 1e5 : 0));
     }
     const Aggregator all[] = {Aggregator::kVarP};
     BucketState state;

@@ -147,7 +147,8 @@ TEST(Query, LabelsABucketWhereAskedFor) {
   QuerySpec spec;
   spec.aggregators = {Aggregator::kSum};
   spec.bucket.width = 10;
-  for (const auto& [label, time] : {std::pair{BucketLabel::kStart, 10}, {BucketLabel::kMid, 15}, {BucketLabel::kEnd, 20}}) {
+  for (const auto& [label, time] :
+       {std::pair{BucketLabel::kStart, 10}, {BucketLabel::kMid, 15}, {BucketLabel::kEnd, 20}}) {
     spec.bucket.label = label;
     EXPECT_EQ(ReadRows(*db, spec)[0].time, time);
   }

@@ -1,5 +1,5 @@
-// ReadCatalogueFile over any bytes: as a file, as a file with its checksums put right, and as the uncompressed content of
-// one block.
+// ReadCatalogueFile over any bytes: as a file, as a file with its checksums put right, and as the uncompressed content
+// of one block.
 #include <zstd.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// ChunkFileReader over any bytes: as they are, and with the checksums of header, directory and footer put right, so that
-// what lies behind them is reached too. What opens must verify without a crash, and read back in bounds.
+// ChunkFileReader over any bytes: as they are, and with the checksums of header, directory and footer put right, so
+// that what lies behind them is reached too. What opens must verify without a crash, and read back in bounds.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>

@@ -1,6 +1,6 @@
-// The column codecs over any bytes. As an encoded column: the first byte names the encoding, two the count, the rest is the
-// column; it is decoded or refused, and both kernels agree. As a column of values and of times: what is encoded comes back
-// bit for bit.
+// The column codecs over any bytes. As an encoded column: the first byte names the encoding, two the count, the rest is
+// the column; it is decoded or refused, and both kernels agree. As a column of values and of times: what is encoded
+// comes back bit for bit.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>

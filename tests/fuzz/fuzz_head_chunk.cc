@@ -1,5 +1,5 @@
-// The head chunk over any bytes. As a snapshot: the first two bytes are the count, the rest are the bits; they are decoded
-// or refused, and times rise. As samples: pairs of a step and a value are appended and come back bit for bit.
+// The head chunk over any bytes. As a snapshot: the first two bytes are the count, the rest are the bits; they are
+// decoded or refused, and times rise. As samples: pairs of a step and a value are appended and come back bit for bit.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>

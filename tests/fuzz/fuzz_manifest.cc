@@ -1,5 +1,5 @@
-// The manifest over any bytes: as a file, as a file with its checksums put right, as one record, and as CURRENT. A record
-// that decodes encodes to bytes that decode to the same.
+// The manifest over any bytes: as a file, as a file with its checksums put right, as one record, and as CURRENT. A
+// record that decodes encodes to bytes that decode to the same.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

@@ -1,5 +1,5 @@
-// What every importer has to hold for any bytes: the same result however the text is cut, counts that add up, labels that
-// are well formed, and samples that survive export and import.
+// What every importer has to hold for any bytes: the same result however the text is cut, counts that add up, labels
+// that are well formed, and samples that survive export and import.
 #pragma once
 
 #include <cstdlib>
@@ -52,7 +52,8 @@ inline void CheckExport(TextFormat format, const Imported& imported) {
 }
 
 /// `pieces`: sizes of the pieces of which the result is compared with that of one piece.
-inline void CheckImport(const ImportOptions& options, std::string_view text, std::initializer_list<std::size_t> pieces = {1, 7}) {
+inline void CheckImport(const ImportOptions& options, std::string_view text,
+                        std::initializer_list<std::size_t> pieces = {1, 7}) {
   const Imported whole = ImportText(options, text);
   const ImportSummary& s = whole.summary;
   Require(!whole.status.ok() || s.read == s.stored + s.replaced + s.ignored + s.rejected);

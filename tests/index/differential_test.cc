@@ -142,8 +142,8 @@ class Differential : public testing::TestWithParam<unsigned> {
   const std::vector<std::string> values_ = {
       "", "prod", "dev", "x", "xy", std::string("x\0y", 3), "ünï", "line\nbreak", "\xff\xfe", "\xff", "Prod", "a|b"};
   const std::vector<std::string> patterns_ = {
-      "",     ".*",       ".+",   "prod",   "prod|dev", "(prod|)", "p.*",  "(p.*)?", "x.?",         "(?i)prod", ".*d",
-      "[^x]", "x|y|ünï",  ".+|^$", "u[0-9]+", "u1.*",    "ün.*",    "a\\|b", "line.*", "[^a-z].*",     "\\d*",     "...?"};
+      "",     ".*",      ".+",    "prod",    "prod|dev", "(prod|)", "p.*",   "(p.*)?", "x.?",      "(?i)prod", ".*d",
+      "[^x]", "x|y|ünï", ".+|^$", "u[0-9]+", "u1.*",     "ün.*",    "a\\|b", "line.*", "[^a-z].*", "\\d*",     "...?"};
 
   std::mt19937_64 random_{GetParam()};
   const TemporaryDirectory directory_;

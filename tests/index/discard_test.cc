@@ -24,8 +24,9 @@ void Write(const fs::path& path, const std::string& bytes) {
 constexpr std::uint64_t kSeries = 400;
 
 SeriesDefinition Series(std::uint64_t i, std::uint64_t commit) {
-  return ByLabels(i, commit,
-                  {{"__name__", "m"}, {"host", "h" + std::to_string(i)}, {"rack", "r" + std::to_string((i + commit) % 7)}});
+  return ByLabels(
+      i, commit,
+      {{"__name__", "m"}, {"host", "h" + std::to_string(i)}, {"rack", "r" + std::to_string((i + commit) % 7)}});
 }
 
 // An index of several files: created, changed and dropped in several persists.

@@ -147,7 +147,8 @@ TEST(RocksIndex, SelectsAmongManyValuesWithAndWithoutCandidates) {
   const auto index = MustOpen(directory.path());
   constexpr std::uint64_t kSeries = 3000;
   for (std::uint64_t i = 1; i <= kSeries; ++i) {
-    index->Apply(ByLabels(70000 * i, i, {{"user", "u" + std::to_string(i)}, {"app", i % 300 == 0 ? "rare" : "common"}}));
+    index->Apply(
+        ByLabels(70000 * i, i, {{"user", "u" + std::to_string(i)}, {"app", i % 300 == 0 ? "rare" : "common"}}));
   }
   for (const bool persisted : {false, true}) {
     if (persisted) {

@@ -28,7 +28,8 @@ TEST(CsvImport, RefusesADecimalCommaInsteadOfMisreadingIt) {
   EXPECT_THAT(got.summary.errors,
               ElementsAre("in.csv:3: not a number: \"2,5\"", "in.csv:4: not a number: \"1.234,5\"",
                           "in.csv:5: not a number: \"1,234.5\""));
-  EXPECT_THAT(got.content, ElementsAre(std::pair("value{name=\"loc2\"}", std::map<Timestamp, std::uint64_t>{{5000, Bits(2.5)}})));
+  EXPECT_THAT(got.content,
+              ElementsAre(std::pair("value{name=\"loc2\"}", std::map<Timestamp, std::uint64_t>{{5000, Bits(2.5)}})));
   EXPECT_EQ(ImportText(Csv({"value"}, {"name"}), "time,name,value\n1,a,2,5\n").summary.rejected, 1u);
 }
 
@@ -48,9 +49,9 @@ TEST(CsvImport, NamesMetricsByOptionColumnAndLabelColumn) {
 }
 
 TEST(CsvImport, ReadsQuotedCellsWithCommasLineEndsAndQuotes) {
-  const Imported got = ImportText(
-      Csv({"value"}, {"n"}),
-      "\xef\xbb\xbf\"time\",\"n\",value\r\n1,\"a,b\",1\r\n\"2\",\"l1\r\nl2\",\"2\"\r\n\r\n3,\"say \"\"hi\"\"\",3\r\n4,it\"s,4\n5,,5\n 6 , x, 6 ");
+  const Imported got = ImportText(Csv({"value"}, {"n"}),
+                                  "\xef\xbb\xbf\"time\",\"n\",value\r\n1,\"a,b\",1\r\n\"2\",\"l1\r\nl2\","
+                                  "\"2\"\r\n\r\n3,\"say \"\"hi\"\"\",3\r\n4,it\"s,4\n5,,5\n 6 , x, 6 ");
   EXPECT_THAT(got.summary.errors, ElementsAre());
   std::vector<std::string> names;
   for (const auto& [key, labels] : got.labels) {
@@ -81,13 +82,14 @@ TEST(CsvImport, ReadsNumericTimesAndDatesButNoWords) {
   ImportOptions options = Csv();
   options.unit = TimeUnit::kSeconds;
   options.has_unit = true;
-  const Imported got = ImportText(options, "time,value\n1700000000,1\n1700000000.5,2\n2023-11-14T22:13:21Z,3\n-1.5,4\n2023-11-14,5\n");
+  const Imported got =
+      ImportText(options, "time,value\n1700000000,1\n1700000000.5,2\n2023-11-14T22:13:21Z,3\n-1.5,4\n2023-11-14,5\n");
   EXPECT_THAT(got.summary.errors, ElementsAre());
-  EXPECT_THAT(got.content.at("value"),
-              ElementsAre(std::pair(-1500, Bits(4)), std::pair(1699920000000, Bits(5)), std::pair(1700000000000, Bits(1)),
-                          std::pair(1700000000500, Bits(2)), std::pair(1700000001000, Bits(3))));
-  for (const char* time : {"now", "now-1h", "-", "+", "+5", "1e9", "", "x", "2023-13-01T00:00:00Z", "2023-11-14T22:13:20",
-                           "9223372036854775807", "99999999999999999999999", "2023-11-14 x"}) {
+  EXPECT_THAT(got.content.at("value"), ElementsAre(std::pair(-1500, Bits(4)), std::pair(1699920000000, Bits(5)),
+                                                   std::pair(1700000000000, Bits(1)), std::pair(1700000000500, Bits(2)),
+                                                   std::pair(1700000001000, Bits(3))));
+  for (const char* time : {"now", "now-1h", "-", "+", "+5", "1e9", "", "x", "2023-13-01T00:00:00Z",
+                           "2023-11-14T22:13:20", "9223372036854775807", "99999999999999999999999", "2023-11-14 x"}) {
     EXPECT_EQ(ImportText(options, std::string("time,value\n") + time + ",1\n").summary.rejected, 1u) << time;
   }
 }
@@ -118,7 +120,8 @@ TEST(CsvImport, RefusesOptionsThatDoNotGoTogether) {
 TEST(CsvImport, EndsWhenTheHeaderLacksAColumn) {
   const Imported got = ImportText(Csv({"volts"}), "time,value\n1,2\n");
   EXPECT_EQ(got.status.code(), StatusCode::kInvalidArgument);
-  EXPECT_THAT(std::string(got.status.message()), HasSubstr("in.csv:1: no column \"volts\": the header has \"time\", \"value\""));
+  EXPECT_THAT(std::string(got.status.message()),
+              HasSubstr("in.csv:1: no column \"volts\": the header has \"time\", \"value\""));
   EXPECT_EQ(ImportText(Csv({"value"}), "time,value,value\n").status.code(), StatusCode::kInvalidArgument);
 }
 
@@ -131,7 +134,10 @@ TEST(CsvImport, DoesNotGuessColumnsThatWouldMergeSeries) {
 }
 
 TEST(CsvImport, GivesTheSameWhereverThePiecesAreCut) {
-  EXPECT_EQ(DifferenceBetweenSplits(Csv({"value"}, {"n"}), "\xef\xbb\xbftime,n,value\r\n1,\"a\r\n\"\"b\",1\r\n2,\"open,2\r\n3,x,bad\r\n4,\"y\"z\n\n5,x,5\r"), "");
+  EXPECT_EQ(DifferenceBetweenSplits(
+                Csv({"value"}, {"n"}),
+                "\xef\xbb\xbftime,n,value\r\n1,\"a\r\n\"\"b\",1\r\n2,\"open,2\r\n3,x,bad\r\n4,\"y\"z\n\n5,x,5\r"),
+            "");
 }
 
 }  // namespace

@@ -68,7 +68,8 @@ TEST(Detect, TakesCsvWhenColumnsAreNamed) {
 }
 
 TEST(Detect, GivesTheSameWhereverThePiecesAreCut) {
-  EXPECT_EQ(DifferenceBetweenSplits(ImportOptions(), "\xef\xbb\xbf# c\n\nm,h=a x=1,y=2i 1000000\nbad\nm x=3 2000000"), "");
+  EXPECT_EQ(DifferenceBetweenSplits(ImportOptions(), "\xef\xbb\xbf# c\n\nm,h=a x=1,y=2i 1000000\nbad\nm x=3 2000000"),
+            "");
   EXPECT_EQ(DifferenceBetweenSplits(ImportOptions(), ReadData("repeated.om")), "");
   EXPECT_EQ(DifferenceBetweenSplits(ImportOptions(), "a{b=\"c\"} 1 1\nbad bad\na 2 2\n"), "");
   EXPECT_EQ(DifferenceBetweenSplits(ImportOptions(), "series,time,value\na,1,2\n"), "");

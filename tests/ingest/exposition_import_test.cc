@@ -42,7 +42,8 @@ TEST(PrometheusImport, ReadsEveryNumberSpellingAndSpacingOfTheFormat) {
     }
   }
   EXPECT_THAT(got.content.at("acc{i=\"18\"}"), ElementsAre(std::pair(-1, Bits(18))));
-  EXPECT_THAT(got.content.at("acc"), ElementsAre(std::pair(1700000000019, Bits(19)), std::pair(1700000000020, Bits(20))));
+  EXPECT_THAT(got.content.at("acc"),
+              ElementsAre(std::pair(1700000000019, Bits(19)), std::pair(1700000000020, Bits(20))));
 }
 
 TEST(PrometheusImport, RefusesEachMalformedLineAndStoresNothingOfIt) {
@@ -64,11 +65,34 @@ TEST(PrometheusImport, RefusesEachMalformedLineAndStoresNothingOfIt) {
 }
 
 TEST(PrometheusImport, RefusesMoreMalformedLines) {
-  for (const char* line :
-       {"a{b=\"c\"", "a{b=\"c\" 1", "a{b=\"c\"}", "a{b=c} 1", "a{=\"c\"} 1", "a{b} 1", "a{,} 1", "a{b=\"c\",,d=\"e\"} 1",
-        "a{b=\"c\"}} 1", "{b=\"c\"} 1", "{} 1", "a-b 1", "a.b 1", "a 1e", "a infinit", "a +NaN", "a --1", "a NaN:1", "a 1i", "a \"1\"",
-        "a{b=\"c\",b=\"c\"} 1", "a{__name__=\"b\"} 1", "a{\"x\",\"y\"} 1", "a 1 9223372036854775808", "a 1 1e3", "a{b=\"\xff\"} 1",
-        "größe 1", "a 1 # {b=\"c\"} 1"}) {
+  for (const char* line : {"a{b=\"c\"",
+                           "a{b=\"c\" 1",
+                           "a{b=\"c\"}",
+                           "a{b=c} 1",
+                           "a{=\"c\"} 1",
+                           "a{b} 1",
+                           "a{,} 1",
+                           "a{b=\"c\",,d=\"e\"} 1",
+                           "a{b=\"c\"}} 1",
+                           "{b=\"c\"} 1",
+                           "{} 1",
+                           "a-b 1",
+                           "a.b 1",
+                           "a 1e",
+                           "a infinit",
+                           "a +NaN",
+                           "a --1",
+                           "a NaN:1",
+                           "a 1i",
+                           "a \"1\"",
+                           "a{b=\"c\",b=\"c\"} 1",
+                           "a{__name__=\"b\"} 1",
+                           "a{\"x\",\"y\"} 1",
+                           "a 1 9223372036854775808",
+                           "a 1 1e3",
+                           "a{b=\"\xff\"} 1",
+                           "größe 1",
+                           "a 1 # {b=\"c\"} 1"}) {
     const Imported got = ImportText(Prometheus(), std::string(line) + "\nok 1 1\n");
     EXPECT_EQ(got.summary.rejected, 1u) << line;
     EXPECT_EQ(got.content.size(), 1u) << line;
@@ -115,7 +139,8 @@ TEST(PrometheusImport, CountsRoundedIntegersAndKeepsTimesInMilliseconds) {
   options.database_unit = TimeUnit::kSeconds;
   const Imported got = ImportText(options, "a 9007199254740993 -1\na 9007199254740992 1999\n");
   EXPECT_EQ(got.summary.rounded, 1u);
-  EXPECT_THAT(got.content.at("a"), ElementsAre(std::pair(-1, Bits(9007199254740992.0)), std::pair(1, Bits(9007199254740992.0))));
+  EXPECT_THAT(got.content.at("a"),
+              ElementsAre(std::pair(-1, Bits(9007199254740992.0)), std::pair(1, Bits(9007199254740992.0))));
 }
 
 TEST(OpenMetricsImport, StoresUnorderedAndRepeatedSamplesWithTheLastOneWinning) {
@@ -136,14 +161,20 @@ TEST(OpenMetricsImport, ConvertsSecondsExactlyRoundingDown) {
     TimeUnit unit;
     Timestamp want;
   } rows[] = {
-      {"1686096035.177", TimeUnit::kMilliseconds, 1686096035177}, {"0.001", TimeUnit::kMilliseconds, 1},
-      {"0.0009999", TimeUnit::kMilliseconds, 0},                  {"-0.0001", TimeUnit::kMilliseconds, -1},
-      {"-1.5", TimeUnit::kMilliseconds, -1500},                   {"-1.5", TimeUnit::kSeconds, -2},
-      {"1.7e9", TimeUnit::kMilliseconds, 1700000000000},          {"1.7000000001e+9", TimeUnit::kMilliseconds, 1700000000100},
-      {"1.", TimeUnit::kMilliseconds, 1000},                      {".5", TimeUnit::kMilliseconds, 500},
+      {"1686096035.177", TimeUnit::kMilliseconds, 1686096035177},
+      {"0.001", TimeUnit::kMilliseconds, 1},
+      {"0.0009999", TimeUnit::kMilliseconds, 0},
+      {"-0.0001", TimeUnit::kMilliseconds, -1},
+      {"-1.5", TimeUnit::kMilliseconds, -1500},
+      {"-1.5", TimeUnit::kSeconds, -2},
+      {"1.7e9", TimeUnit::kMilliseconds, 1700000000000},
+      {"1.7000000001e+9", TimeUnit::kMilliseconds, 1700000000100},
+      {"1.", TimeUnit::kMilliseconds, 1000},
+      {".5", TimeUnit::kMilliseconds, 500},
       {"9223372036.854775807", TimeUnit::kNanoseconds, 9223372036854775807},
       {"-9223372036.854775807", TimeUnit::kNanoseconds, -9223372036854775807},
-      {"1e-400", TimeUnit::kMilliseconds, 0},                     {"0e999999999999", TimeUnit::kMilliseconds, 0},
+      {"1e-400", TimeUnit::kMilliseconds, 0},
+      {"0e999999999999", TimeUnit::kMilliseconds, 0},
       {"00000000000000000000001", TimeUnit::kMilliseconds, 1000},
   };
   for (const auto& row : rows) {
@@ -177,7 +208,8 @@ TEST(OpenMetricsImport, AcceptsExemplarsAndCreationTimesWithoutStoringThem) {
 }
 
 TEST(OpenMetricsImport, RefusesMalformedExemplars) {
-  for (const char* exemplar : {"#", "# {", "# {a=b} 1", "# {a=\"b\"}", "# {a=\"b\"} x", "# {a=\"b\"} 1 x", "# {a=\"b\"} 1 2 3"}) {
+  for (const char* exemplar :
+       {"#", "# {", "# {a=b} 1", "# {a=\"b\"}", "# {a=\"b\"} x", "# {a=\"b\"} 1 x", "# {a=\"b\"} 1 2 3"}) {
     const Imported got = ImportText(OpenMetrics(), std::string("a_total 1 ") + exemplar + "\n# EOF\n");
     EXPECT_EQ(got.summary.rejected, 1u) << exemplar;
     EXPECT_TRUE(got.content.empty());

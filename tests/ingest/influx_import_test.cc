@@ -117,10 +117,14 @@ TEST(InfluxImport, ConvertsTimesByTheNamedUnitRoundingDown) {
     const char* text;
     Timestamp want;
   } rows[] = {
-      {TimeUnit::kSeconds, "1558025088", 1558025088000},        {TimeUnit::kMilliseconds, "1558025088636", 1558025088636},
-      {TimeUnit::kMicroseconds, "1558025088636123", 1558025088636}, {TimeUnit::kNanoseconds, "1558025088636123456", 1558025088636},
-      {TimeUnit::kNanoseconds, "1558025088636", 1558025},       {TimeUnit::kNanoseconds, "-1", -1},
-      {TimeUnit::kNanoseconds, "-1000000", -1},                 {TimeUnit::kNanoseconds, "-1000001", -2},
+      {TimeUnit::kSeconds, "1558025088", 1558025088000},
+      {TimeUnit::kMilliseconds, "1558025088636", 1558025088636},
+      {TimeUnit::kMicroseconds, "1558025088636123", 1558025088636},
+      {TimeUnit::kNanoseconds, "1558025088636123456", 1558025088636},
+      {TimeUnit::kNanoseconds, "1558025088636", 1558025},
+      {TimeUnit::kNanoseconds, "-1", -1},
+      {TimeUnit::kNanoseconds, "-1000000", -1},
+      {TimeUnit::kNanoseconds, "-1000001", -2},
       {TimeUnit::kSeconds, "9223372036854775", 9223372036854775000},
       {TimeUnit::kNanoseconds, "-9223372036854775808", -9223372036855},
   };
@@ -181,7 +185,8 @@ TEST(InfluxImport, StoresTheNumbersBesideAStringFieldAndReportsTheString) {
 
 TEST(InfluxImport, FollowsAStringOverLineEnds) {
   const Imported got = ImportText(Influx(), "m s=\"one\ntwo \\\" v=9 9\n\",x=1 1\nm x=2 2\n");
-  EXPECT_THAT(got.content, ElementsAre(std::pair("m_x", std::map<Timestamp, std::uint64_t>{{1, Bits(1)}, {2, Bits(2)}})));
+  EXPECT_THAT(got.content,
+              ElementsAre(std::pair("m_x", std::map<Timestamp, std::uint64_t>{{1, Bits(1)}, {2, Bits(2)}})));
   EXPECT_EQ(got.summary.lines, 4u);
 }
 
@@ -225,8 +230,9 @@ TEST(InfluxImport, AddsExtraLabelsWhereTheLineHasNone) {
 }
 
 TEST(InfluxImport, GivesTheSameWhereverThePiecesAreCut) {
-  const std::string text = "\xef\xbb\xbf# c\r\nm,h=a\\ b x=1,y=2i 1\r\n\nbad\nm s=\"a\nb\",x=3 2\nm s=\"open 3\nm,h=a\\ b "
-                           "y=3i,x=-0.5,z=9007199254740993i 4\r\n m x=t 5 \nm x=1 6";
+  const std::string text =
+      "\xef\xbb\xbf# c\r\nm,h=a\\ b x=1,y=2i 1\r\n\nbad\nm s=\"a\nb\",x=3 2\nm s=\"open 3\nm,h=a\\ b "
+      "y=3i,x=-0.5,z=9007199254740993i 4\r\n m x=t 5 \nm x=1 6";
   EXPECT_EQ(DifferenceBetweenSplits(Influx(), text), "");
   EXPECT_EQ(DifferenceBetweenSplits(Influx(), ReadData("windows_line_ends.lp")), "");
 }

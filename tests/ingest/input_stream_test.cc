@@ -112,7 +112,8 @@ TEST_F(InputStreamTest, ReadsEmptyAndTinyFiles) {
 
 TEST_F(InputStreamTest, ReportsACutOffFileWithItsOffsetAfterGivingWhatWasWhole) {
   for (const std::string& bytes : {Gzip(text_), Zstd(text_)}) {
-    for (const std::size_t left : {bytes.size() - 1, bytes.size() - 5, bytes.size() / 2, std::size_t{12}, std::size_t{5}}) {
+    for (const std::size_t left :
+         {bytes.size() - 1, bytes.size() - 5, bytes.size() / 2, std::size_t{12}, std::size_t{5}}) {
       const std::string path = Write(bytes.substr(0, left));
       const Read got = ReadAll(path);
       EXPECT_EQ(got.status.code(), StatusCode::kCorruption) << left;

@@ -83,7 +83,8 @@ inline Result<AppendResult> MemorySink::Append(const WriteBatch& batch) {
       result.rejected.push_back({i, Status::OutOfRange("time too far ahead")});
       continue;
     }
-    const bool added = content_[key->second].insert_or_assign(entry.time, std::bit_cast<std::uint64_t>(entry.value)).second;
+    const bool added =
+        content_[key->second].insert_or_assign(entry.time, std::bit_cast<std::uint64_t>(entry.value)).second;
     ++result.stored;
     result.replaced += added ? 0 : 1;
   }

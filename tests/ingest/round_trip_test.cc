@@ -20,14 +20,16 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr std::array kFormats = {TextFormat::kInflux, TextFormat::kOpenMetrics, TextFormat::kCsv, TextFormat::kJsonLines};
+constexpr std::array kFormats = {TextFormat::kInflux, TextFormat::kOpenMetrics, TextFormat::kCsv,
+                                 TextFormat::kJsonLines};
 
 struct Exported {
   std::string text;
   ExportSummary summary;
 };
 
-Exported ExportAll(TextFormat format, TimeUnit unit, const Content& content, const std::map<std::string, Labels>& labels) {
+Exported ExportAll(TextFormat format, TimeUnit unit, const Content& content,
+                   const std::map<std::string, Labels>& labels) {
   Exported out;
   auto exporter = *Exporter::Create(format, unit);
   exporter->Begin(&out.text);
@@ -65,8 +67,11 @@ class RandomContent {
   RandomContent(std::uint32_t seed, bool utf8) : random_(seed), utf8_(utf8) {}
 
   std::string Text(bool empty_allowed) {
-    static const std::vector<std::string> parts = {"a",  "_",  "Z9", " ",  ",",  "=",  "\\", "\"", "{", "}",  "#",    "\t", "\r",
-                                                   "\n", "ü",  "☃",  "'",  "__", ":",  "-",  ".",  "<", "\x7f", "\x01", std::string(1, '\0'),
+    static const std::vector<std::string> parts = {"a",   "_",           "Z9",   " ",    ",",
+                                                   "=",   "\\",          "\"",   "{",    "}",
+                                                   "#",   "\t",          "\r",   "\n",   "ü",
+                                                   "☃",   "'",           "__",   ":",    "-",
+                                                   ".",   "<",           "\x7f", "\x01", std::string(1, '\0'),
                                                    "\\n", "\xef\xbb\xbf"};
     std::string out;
     const std::size_t n = random_() % 6 + (empty_allowed ? 0 : 1);
@@ -97,8 +102,11 @@ class RandomContent {
       case 3:
         return Bits(std::ldexp(1.0 + random_() % 1000, static_cast<int>(random_() % 70)));
       case 4: {
-        static constexpr std::uint64_t special[] = {0x8000000000000000, 0, 0x7ff8000000000000, 0x7ff8000000000001, 0x7ff0000000000002,
-                                                    0x7ff0000000000000, 0xfff0000000000000, 0xfff8000000000000, 0x7ff0000000000001, 1};
+        static constexpr std::uint64_t special[] = {0x8000000000000000, 0,
+                                                    0x7ff8000000000000, 0x7ff8000000000001,
+                                                    0x7ff0000000000002, 0x7ff0000000000000,
+                                                    0xfff0000000000000, 0xfff8000000000000,
+                                                    0x7ff0000000000001, 1};
         return special[random_() % std::size(special)];
       }
       default:
@@ -124,7 +132,8 @@ class RandomContent {
 };
 
 /// Import of an export equals what was exported, leaving out what the exporter said it skipped.
-void CheckRoundTrip(TextFormat format, TimeUnit unit, const Content& content, const std::map<std::string, Labels>& labels) {
+void CheckRoundTrip(TextFormat format, TimeUnit unit, const Content& content,
+                    const std::map<std::string, Labels>& labels) {
   const Exported exported = ExportAll(format, unit, content, labels);
   const Imported imported = ImportText(OptionsFor(format, unit), exported.text);
   ASSERT_TRUE(imported.status.ok()) << imported.status.ToString();
@@ -231,7 +240,8 @@ TEST(RoundTrip, CarriesLabelsWithEscapesAndSaysWhatLineProtocolCannot) {
 TEST(RoundTrip, SplitsMetricNamesSoThatTheyJoinAgain) {
   Content content;
   std::map<std::string, Labels> labels;
-  for (const char* name : {"cpu_usage_idle", "up", "_x", "x_", "_", "a__", "__a", "a b_c,d", "#c_d", "\tq_r", "a\\_b", "b_\\"}) {
+  for (const char* name :
+       {"cpu_usage_idle", "up", "_x", "x_", "_", "a__", "__a", "a b_c,d", "#c_d", "\tq_r", "a\\_b", "b_\\"}) {
     const Labels set{{"__name__", name}};
     labels[set.CanonicalKey()] = set;
     content[set.CanonicalKey()][1] = Bits(1);
@@ -246,7 +256,11 @@ TEST(RoundTrip, SplitsMetricNamesSoThatTheyJoinAgain) {
 TEST(RoundTrip, RefusesTimesThatNanosecondsDoNotReachInLineProtocol) {
   Content content;
   const std::map<std::string, Labels> labels = {{"m_x", Labels{{"__name__", "m_x"}}}};
-  content["m_x"] = {{kTimestampMin, Bits(1)}, {-9223372036854, Bits(2)}, {9223372036854, Bits(3)}, {9223372036855, Bits(4)}, {kTimestampMax, Bits(5)}};
+  content["m_x"] = {{kTimestampMin, Bits(1)},
+                    {-9223372036854, Bits(2)},
+                    {9223372036854, Bits(3)},
+                    {9223372036855, Bits(4)},
+                    {kTimestampMax, Bits(5)}};
   CheckRoundTrip(TextFormat::kInflux, TimeUnit::kMilliseconds, content, labels);
   EXPECT_EQ(ExportAll(TextFormat::kInflux, TimeUnit::kMilliseconds, content, labels).summary.skipped_samples, 3u);
   for (const TextFormat format : {TextFormat::kOpenMetrics, TextFormat::kCsv, TextFormat::kJsonLines}) {
@@ -311,7 +325,8 @@ TEST(Locale, NumbersAreTheSameInEveryLocale) {
   const auto run = [] {
     std::string all;
     const Imported influx = ImportText(OptionsFor(TextFormat::kInflux, TimeUnit::kMilliseconds),
-                                       "loc v=1.5 1000000000\nloc v=-0.25 2000000000\nloc v=1e-7 3000000000\nloc v=1234567.875 4000000000\nloc v=1,5 1\n");
+                                       "loc v=1.5 1000000000\nloc v=-0.25 2000000000\nloc v=1e-7 3000000000\nloc "
+                                       "v=1234567.875 4000000000\nloc v=1,5 1\n");
     for (const TextFormat format : kFormats) {
       all += ExportAll(format, TimeUnit::kMilliseconds, influx.content, influx.labels).text;
     }

@@ -11,7 +11,8 @@
 namespace tsdb::engine {
 namespace {
 
-constexpr TextFormat kFormats[] = {TextFormat::kInflux, TextFormat::kOpenMetrics, TextFormat::kCsv, TextFormat::kJsonLines};
+constexpr TextFormat kFormats[] = {TextFormat::kInflux, TextFormat::kOpenMetrics, TextFormat::kCsv,
+                                   TextFormat::kJsonLines};
 /// Samples taken from each file, so that the suite stays quick.
 constexpr std::uint64_t kSamplesPerFile = 60'000;
 
@@ -136,8 +137,10 @@ TEST(ExportRoundTrip, AnyBitsOfAValueComeBack) {
       const auto local = batch.AddLabels(*Labels::FromPairs(
           {{"__name__", "odd_bits"}, {"text", "a \"q\", b=" + std::to_string(series)}, {"größe", "x\\y"}}));
       for (int i = 0; i < 400; ++i) {
-        const std::uint64_t bits = i % 3 == 0 ? random() : std::bit_cast<std::uint64_t>(static_cast<double>(random() % 100'000) / 1000);
-        batch.Add(local, 1'700'000'000'000 + i * 250 + static_cast<Timestamp>(random() % 100), std::bit_cast<double>(bits));
+        const std::uint64_t bits =
+            i % 3 == 0 ? random() : std::bit_cast<std::uint64_t>(static_cast<double>(random() % 100'000) / 1000);
+        batch.Add(local, 1'700'000'000'000 + i * 250 + static_cast<Timestamp>(random() % 100),
+                  std::bit_cast<double>(bits));
       }
     }
     ASSERT_TRUE(instance.db->Append(batch).ok());

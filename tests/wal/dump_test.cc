@@ -36,7 +36,8 @@ TEST(Dump, PrintsEveryGroupWithItsOperations) {
   const Dumped dumped = Dump(fs, SegmentPath(1));
   EXPECT_TRUE(dumped.status.ok()) << dumped.status.ToString();
   for (const char* part :
-       {"segment 1 version 1 store 112233445566778899aabbccddeeff00 after segment 0 and commit 0 wall 1700000000000000000",
+       {"segment 1 version 1 store 112233445566778899aabbccddeeff00 after segment 0 and commit 0 wall "
+        "1700000000000000000",
         "@80 commits 1-1 (1) ", "previous 0 synced 0", "    define ", "series 5 key cpu\n", "    put ",
         "series 5 time 1700000000000 value 21.5\n", "series 5 time 1700000015000 value -3\n", "commits 2-2 (1) ",
         "previous 1 synced 1", "    delete 2 bytes\n      not shown: kind 7"}) {

@@ -1,5 +1,5 @@
-// FaultyFileSystem: hands everything to a MemoryFileSystem and lets chosen operations fail: without effect, half done, or
-// done and reported as failed.
+// FaultyFileSystem: hands everything to a MemoryFileSystem and lets chosen operations fail: without effect, half done,
+// or done and reported as failed.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,9 @@ class FaultyFileSystem final : public FileSystem {
     TSDB_ASSIGN_OR_RETURN(auto file, under_.OpenWritable(path, mode));
     return std::unique_ptr<WritableFile>(std::make_unique<File>(*this, std::move(file)));
   }
-  Result<std::unique_ptr<RandomReadFile>> OpenReadable(const std::string& path) override { return under_.OpenReadable(path); }
+  Result<std::unique_ptr<RandomReadFile>> OpenReadable(const std::string& path) override {
+    return under_.OpenReadable(path);
+  }
   Status Rename(const std::string& from, const std::string& to) override {
     return Run("Rename", [&] { return under_.Rename(from, to); });
   }

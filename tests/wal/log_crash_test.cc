@@ -1,8 +1,9 @@
 // Every I/O operation of a fixed run fails once, several in a row fail, or the power is cut there; then what was
 // acknowledged is compared with what replay gives back.
 //
-// The rule: acknowledged commits are there (after a power cut: those acknowledged as synced, and of the others a prefix);
-// failed ones never are once a later one was acknowledged, before that whole or not at all; refused ones never are.
+// The rule: acknowledged commits are there (after a power cut: those acknowledged as synced, and of the others a
+// prefix); failed ones never are once a later one was acknowledged, before that whole or not at all; refused ones never
+// are.
 #include <algorithm>
 
 #include <gtest/gtest.h>
@@ -74,7 +75,8 @@ Acknowledged RunWorkload(FileSystem& fs, LogOptions options = TestOptions()) {
 }
 
 /// Compares what replay of `fs` gives with the run. Returns the commits seen.
-std::vector<std::uint64_t> CheckAfter(FileSystem& fs, const Acknowledged& run, bool all_acknowledged, Replayed* replayed) {
+std::vector<std::uint64_t> CheckAfter(FileSystem& fs, const Acknowledged& run, bool all_acknowledged,
+                                      Replayed* replayed) {
   *replayed = ReplayAll(fs);
   EXPECT_TRUE(ContentIsRight(replayed->recorder));
   std::vector<std::uint64_t> seen = replayed->commits();
@@ -100,7 +102,8 @@ std::vector<std::uint64_t> CheckAfter(FileSystem& fs, const Acknowledged& run, b
   return seen;
 }
 
-/// The log goes on from the crash, is synced and loses its power: the old commits and the new ones are there, no others.
+/// The log goes on from the crash, is synced and loses its power: the old commits and the new ones are there, no
+/// others.
 void CheckGoesOn(MemoryFileSystem& fs, const Replayed& replayed, std::vector<std::uint64_t> expected) {
   auto log = MustOpen(fs, OptionsAfter(replayed.report));
   ASSERT_TRUE(log);

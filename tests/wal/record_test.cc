@@ -52,7 +52,8 @@ TEST(Record, KeepsEveryValueBitForBit) {
 }
 
 TEST(Record, KeepsEveryIdAndTime) {
-  const std::vector<std::uint64_t> ids = {1, 2, 3, 1, 1000, 8'388'608, 8'388'609, 1u << 30, 1ull << 40, ~0ull, 1, ~0ull - 1};
+  const std::vector<std::uint64_t> ids = {1,         2,        3,          1,     1000, 8'388'608,
+                                          8'388'609, 1u << 30, 1ull << 40, ~0ull, 1,    ~0ull - 1};
   const std::vector<Timestamp> times = {kTimestampMin, kTimestampMax, 0, -1, 1, 2'147'483'647, -2'147'483'648, 15'000,
                                         30'000, 45'000, 45'000, 60'000, kTimestampMin, 75'000};
   std::vector<Put> puts;
@@ -188,7 +189,8 @@ TEST(Record, ReturnsTheVisitorsError) {
 // The bytes of version 1 do not change: id +1, time in 8 bytes, the values 2 (integer) and 0.1 (all 8 bytes).
 TEST(Record, HasTheBytesOfVersionOne) {
   RecordBuilder builder;
-  builder.AddPuts(std::vector<Put>{{{1}, 1'700'000'000'000, 2}, {{2}, 1'700'000'000'000, 0.1}, {{2}, 1'700'000'000'000, 0.1}});
+  builder.AddPuts(
+      std::vector<Put>{{{1}, 1'700'000'000'000, 2}, {{2}, 1'700'000'000'000, 0.1}, {{2}, 1'700'000'000'000, 0.1}});
   const std::string expected(
       "\x01\x15\x03"
       "\x1d\x00\x68\xe5\xcf\x8b\x01\x00\x00\x04"
