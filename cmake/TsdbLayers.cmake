@@ -11,6 +11,14 @@ function(tsdb_layer name)
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>)
   target_link_libraries(tsdb_${name} PRIVATE tsdb_flags PUBLIC Threads::Threads ${ARG_LIBRARIES})
   set_property(GLOBAL PROPERTY tsdb_layers_of_${name} ${ARG_LAYERS})
+  tsdb_precompile(tsdb_${name} precompiled.h)
+endfunction()
+
+# tsdb_precompile(TARGET HEADER): compiles cmake/HEADER once for all sources of a target.
+function(tsdb_precompile target header)
+  if(TSDB_PRECOMPILE)
+    target_precompile_headers(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${PROJECT_SOURCE_DIR}/cmake/${header}>")
+  endif()
 endfunction()
 
 # tsdb_library(NAME LAYERS ...): the static and the shared library made of the layers' objects.
@@ -78,6 +86,8 @@ function(tsdb_folder_test folder)
   foreach(layer ${layers})
     target_link_libraries(${target} PRIVATE tsdb_${layer})
   endforeach()
+  target_link_libraries(${target} PRIVATE fmt::fmt)
+  tsdb_precompile(${target} precompiled_test.h)
   set(properties LABELS ${ARG_LABEL} TIMEOUT ${ARG_TIMEOUT})
   if(TSDB_TEST_ENVIRONMENT)
     list(APPEND properties ENVIRONMENT ${TSDB_TEST_ENVIRONMENT})

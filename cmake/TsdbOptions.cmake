@@ -4,6 +4,7 @@ option(TSDB_BUILD_CLI "Build tsdb-cli" ON)
 option(TSDB_BUILD_BENCH "Build the benchmarks" OFF)
 option(TSDB_INSTALL "Make install and package rules" ${PROJECT_IS_TOP_LEVEL})
 option(TSDB_WERROR "Treat warnings as errors" OFF)
+option(TSDB_PRECOMPILE "Use precompiled headers" ON)
 option(TSDB_FUZZ "Build tests/fuzz with libFuzzer (clang) instead of as corpus replays" OFF)
 set(TSDB_TEST_PREFIX "" CACHE STRING "Put before the names of all tests (the sanitizer presets tell theirs apart)")
 set(TSDB_TEST_FILTER "" CACHE STRING "gtest filter of the tests that are registered, e.g. *Thread*; empty: all")
@@ -24,8 +25,10 @@ endif()
 
 find_program(TSDB_CCACHE ccache)
 if(TSDB_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${TSDB_CCACHE})
-  set(CMAKE_C_COMPILER_LAUNCHER ${TSDB_CCACHE})
+  # Hits across build folders and with precompiled headers.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_NOHASHDIR=1
+      CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${TSDB_CCACHE})
+  set(CMAKE_C_COMPILER_LAUNCHER ${CMAKE_CXX_COMPILER_LAUNCHER})
 endif()
 
 add_library(tsdb_flags INTERFACE)
