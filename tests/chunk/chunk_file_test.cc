@@ -3,11 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <random>
+#include <thread>
 
 #include "base/checksum.h"
 #include "base/coding.h"
@@ -218,6 +220,46 @@ TEST(ChunkFile, SharesTimesAlsoBetweenDistantChunksOfInterleavedSeries) {
   }
 }
 
+TEST(ChunkFile, ManyThreadsMayReadSharedTimesFromOneReader) {
+  std::vector<TestChunk> chunks;
+  std::vector<std::vector<Timestamp>> columns;
+  for (std::uint64_t i = 0; i < 40; ++i) {  // more than the reader remembers
+    columns.push_back(NoisyTimes(50, i));
+    for (Timestamp& t : columns.back()) {
+      t += static_cast<Timestamp>(i) * 1'000'000;
+    }
+  }
+  for (std::uint64_t id = 1; id <= 8; ++id) {
+    for (const auto& times : columns) {
+      chunks.push_back({{id}, {times, DecimalValues(50, id)}});
+    }
+  }
+  MemoryFileSystem fs;
+  ChunkFileMeta meta;
+  ASSERT_TRUE(Write(fs, "f", chunks, &meta).ok());
+  auto reader = ChunkFileReader::Open(fs, "f");
+  ASSERT_TRUE(reader.ok());
+  std::atomic<int> wrong = 0;
+  std::vector<std::thread> threads;
+  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+    threads.emplace_back([&, seed] {
+      std::mt19937_64 random(seed);
+      Columns read;
+      for (int i = 0; i < 2000; ++i) {
+        // Mostly near each other, so that threads meet at the same columns.
+        const std::size_t at = (static_cast<std::size_t>(i) * 8 + random() % 80) % chunks.size();
+        const Status status = (*reader)->Read((*reader)->entries()[at], &read);
+        wrong += status.ok() && SameBits(read, chunks[at].columns) ? 0 : 1;
+      }
+    });
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  EXPECT_EQ(wrong, 0);
+  EXPECT_GT((*reader)->memory_bytes(), (*reader)->entries().size() * sizeof(ChunkEntry));
+}
+
 TEST(ChunkFile, EvenTimesAndConstantValuesTakeNoBytesBesideTheDirectory) {
   std::vector<TestChunk> chunks;
   for (std::uint64_t id = 1; id <= 100; ++id) {
@@ -237,28 +279,6 @@ TEST(ChunkFile, EvenTimesAndConstantValuesTakeNoBytesBesideTheDirectory) {
     EXPECT_EQ(entry.time_bytes + entry.value_bytes, 0u);
   }
   EXPECT_LE(meta.bytes, 64u + 96u + 100 * 8);  // header, footer, 8 bytes a chunk
-}
-
-TEST(ChunkFile, DirectoryStaysWithinItsBudget) {
-  // 1000 series, each with times of its own and decimal values: the worst of the usual cases.
-  DirectoryEncoder encoder;
-  std::size_t statistics_bytes = 0;
-  for (std::uint64_t id = 1; id <= 1000; ++id) {
-    ChunkEntry entry;
-    entry.id = {id};
-    entry.statistics = ComputeStatistics(DecimalValues(1024, id));
-    const std::vector<Timestamp> times = NoisyTimes(1024, id);
-    entry.first_time = times.front();
-    entry.last_time = times.back();
-    entry.time_encoding = 2;
-    entry.value_encoding = 2;
-    entry.time_bytes = 900;
-    entry.value_bytes = 1700;
-    encoder.Add(entry, std::nullopt);
-    statistics_bytes += 1 + 4 * 3;  // at most: exponent, four numbers below 2^20
-  }
-  EXPECT_LE(encoder.bytes().size(), 1000 * 24 + statistics_bytes);
-  EXPECT_LE(statistics_bytes, 1000 * 1024 * 3 / 100);
 }
 
 TEST(ChunkFile, RefusesChunksOutOfOrder) {
@@ -398,8 +418,9 @@ TEST(ChunkFile, ANewerVersionIsNotSupportedRatherThanCorrupt) {
   ASSERT_TRUE(Write(fs, "f", SmallChunks(), &meta).ok());
   std::string bytes = *fs.ReadWhole("f");
   StoreFixed<std::uint32_t>(bytes.data() + 8, kChunkFileVersion + 1);
-  StoreFixed(bytes.data() + kChunkFileHeaderChecksumOffset,
-             Checksum32(std::string_view(bytes).substr(0, kChunkFileHeaderChecksumOffset), PlaceSeed(kOptions.number, 0)));
+  StoreFixed(
+      bytes.data() + kChunkFileHeaderChecksumOffset,
+      Checksum32(std::string_view(bytes).substr(0, kChunkFileHeaderChecksumOffset), PlaceSeed(kOptions.number, 0)));
   fs.WriteWhole("f", bytes);
   EXPECT_EQ(ChunkFileReader::Open(fs, "f").status().code(), StatusCode::kNotSupported);
 }
@@ -446,40 +467,6 @@ TEST(ChunkFile, DumpShowsEveryChunkAndTheDamagedOne) {
   const std::vector<std::string> damaged = dump(&status);
   EXPECT_EQ(status.code(), StatusCode::kCorruption);
   EXPECT_GT(damaged.size(), good.size());
-}
-
-TEST(Statistics, CountNaNsApartAndKeepThemOutOfMinAndMax) {
-  const ChunkStatistics s = ComputeStatistics(std::vector<double>{kNaN, 3, -2, kNaN, 7, 1});
-  EXPECT_EQ(s.count, 6u);
-  EXPECT_EQ(s.nan_count, 2u);
-  EXPECT_EQ(s.min, -2);
-  EXPECT_EQ(s.max, 7);
-  EXPECT_TRUE(std::isnan(s.first));
-  EXPECT_EQ(s.last, 1);
-}
-
-TEST(Statistics, OfNothingButNaNsHaveNoMinAndMax) {
-  const ChunkStatistics s = ComputeStatistics(std::vector<double>(5, kNaN));
-  EXPECT_EQ(s.nan_count, 5u);
-  EXPECT_TRUE(std::isnan(s.min) && std::isnan(s.max));
-}
-
-TEST(Statistics, DoNotDependOnTheOrderOfZeros) {
-  std::vector<double> values = {0.0, -0.0, 0.0, 0.0, -0.0, 0.0, 0.0};
-  for (int i = 0; i < 7; ++i) {
-    std::rotate(values.begin(), values.begin() + 1, values.end());
-    const ChunkStatistics s = ComputeStatistics(values);
-    EXPECT_TRUE(std::signbit(s.min));
-    EXPECT_FALSE(std::signbit(s.max));
-  }
-  EXPECT_TRUE(std::signbit(ComputeStatistics(std::vector<double>{-0.0, -1}).max));
-  EXPECT_FALSE(std::signbit(ComputeStatistics(std::vector<double>{0.0, 1}).min));
-}
-
-TEST(Statistics, InfinitiesAreNumbers) {
-  const ChunkStatistics s = ComputeStatistics(std::vector<double>{kInf, kInf, kNaN});
-  EXPECT_EQ(s.min, kInf);
-  EXPECT_EQ(s.max, kInf);
 }
 
 }  // namespace
