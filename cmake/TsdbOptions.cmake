@@ -33,6 +33,11 @@ endif()
 
 add_library(tsdb_flags INTERFACE)
 target_compile_options(tsdb_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 14)
+  # These see overlaps and overflows in libstdc++'s own strings and vectors that are not there (GCC bug 105651 and kin).
+  target_compile_options(tsdb_flags INTERFACE -Wno-restrict -Wno-array-bounds -Wno-stringop-overflow
+    -Wno-stringop-overread -Wno-maybe-uninitialized -Wno-nonnull -Wno-free-nonheap-object)
+endif()
 if(TSDB_WERROR)
   target_compile_options(tsdb_flags INTERFACE -Werror)
 endif()
