@@ -1,23 +1,22 @@
 #!/usr/bin/env bash
-# The whole check, from a bare clone: installs what is missing, builds, and runs every test that is not slow.
+# The check of a change, from a bare clone: installs what is missing, builds, and runs every test that is not slow.
 #
-#   dev     g++ with assertions: all tests but those labelled slow
-#   asan    AddressSanitizer + UndefinedBehaviorSanitizer: unit and crash tests
-#   tsan    ThreadSanitizer: the tests named *Concurrent* or *Thread*
-#   clang   the library and tsdb-cli by clang++, thread-safety analysis as an error
+#   scripts/test.sh           dev: g++ with assertions, all tests but those labelled slow
+#   scripts/test.sh --all     and before the tests also
+#                               asan   AddressSanitizer + UndefinedBehaviorSanitizer: unit and crash tests
+#                               tsan   ThreadSanitizer: the tests of threads
+#                               clang  the library and tsdb-cli by clang++, thread-safety analysis as an error
 #
 # One ctest runs them all at the end; its summary is the last thing printed.
-#
-#   scripts/test.sh [--quick]     --quick: dev alone
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-presets=(dev asan tsan)
+presets=(dev)
 case "${1:-}" in
   "") ;;
-  --quick) presets=(dev) ;;
+  --all) presets=(dev asan tsan) ;;
   *)
-    echo "usage: $0 [--quick]" >&2
+    echo "usage: $0 [--all]" >&2
     exit 2
     ;;
 esac
