@@ -42,8 +42,6 @@ struct OpenOptions {
   /// Bytes of unflushed samples and series in memory; beyond it a flush starts, at twice it writers wait. Default
   /// 256 MiB.
   std::uint64_t head_bytes_max = 256ull << 20;
-  /// Bytes of decoded blocks of chunk files kept in memory. Default 64 MiB.
-  std::uint64_t block_cache_bytes = 64ull << 20;
   /// Age of unflushed samples after which a flush starts by itself, in milliseconds. Default one hour.
   std::uint64_t flush_interval_ms = 3600ull * 1000;
   /// Time between syncs under Durability::kInterval, in milliseconds. Default 100.
