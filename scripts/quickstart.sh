@@ -20,14 +20,18 @@ fi
 
 # Shows a command as one would type it, then runs it.
 show() {
-  printf '\n$ tsdb-cli'
-  printf ' %q' "$@"
-  printf '\n'
+  local word line='$ tsdb-cli'
+  for word in "$@"; do
+    if [[ $word == *[^A-Za-z0-9_./,=-]* ]]; then
+      word="'$word'"
+    fi
+    line+=" $word"
+  done
+  printf '\n%s\n' "$line"
   build/release/cli/tsdb-cli "$@" </dev/null
 }
 
 show ingest --format influx --unit ms examples/node_scrape.lp.gz
 show series 'node_cpu_seconds_total{cpu="0"}'
 show query 'node_load1' --aggregate avg,min,max,count --bucket 5m
-show flush
 show stats
