@@ -66,8 +66,8 @@ class Reader final : public ChunkFileReader {
   std::span<const ChunkEntry> entries() const override { return entries_; }
 
   std::span<const ChunkEntry> Find(SeriesId id) const override {
-    const auto range = std::ranges::equal_range(entries_, id, {}, &ChunkEntry::id);
-    return {range.begin(), range.end()};
+    const auto first = std::ranges::lower_bound(entries_, id, {}, &ChunkEntry::id);
+    return {first, std::ranges::upper_bound(first, entries_.end(), id, {}, &ChunkEntry::id)};
   }
 
   Status Read(const ChunkEntry& entry, Columns* out) const override {

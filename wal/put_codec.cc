@@ -11,8 +11,8 @@ namespace tsdb::wal {
 namespace {
 
 // Id codes.
-constexpr unsigned kIdSame = 0;
-constexpr unsigned kIdNext = 1;   // previous + 1
+[[maybe_unused]] constexpr unsigned kIdSame = 0;
+[[maybe_unused]] constexpr unsigned kIdNext = 1;   // previous + 1
 constexpr unsigned kIdShort = 2;  // 3 bytes, zig-zag difference
 constexpr unsigned kIdFull = 3;   // 8 bytes, difference modulo 2^64
 // Time codes.
