@@ -176,13 +176,13 @@ void MeasureSealed(const DataFile& file, Row* row) {
   row->sealed_encode = Speed(file.samples(), [&] {
     for (std::size_t i = 0; i < pieces.size(); ++i) {
       values[i].clear();
-      value_encoding[i] = static_cast<std::uint8_t>(EncodeValues(pieces[i].values, &values[i]));
+      value_encoding[i] = static_cast<std::uint8_t>(EncodeValues(pieces[i].values, Effort::kFast, &values[i]));
     }
   });
   row->times_encode = Speed(file.samples(), [&] {
     for (std::size_t i = 0; i < pieces.size(); ++i) {
       times[i].clear();
-      time_encoding[i] = static_cast<std::uint8_t>(EncodeTimes(pieces[i].times, &times[i]));
+      time_encoding[i] = static_cast<std::uint8_t>(EncodeTimes(pieces[i].times, Effort::kFast, &times[i]));
     }
   });
   std::vector<double> out(kSealedSamples);
@@ -324,7 +324,7 @@ void BM_EncodeValues(benchmark::State& state) {
   std::string bytes;
   for (auto _ : state) {
     bytes.clear();
-    benchmark::DoNotOptimize(EncodeValues(columns.values, &bytes));
+    benchmark::DoNotOptimize(EncodeValues(columns.values, Effort::kFast, &bytes));
   }
   state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations() * columns.size()));
 }
@@ -335,7 +335,7 @@ void BM_DecodeValues(benchmark::State& state) {
   UseScalarKernels(state.range(1) != 0);
   state.SetLabel(Kernels().name);
   std::string bytes;
-  const auto encoding = static_cast<std::uint8_t>(EncodeValues(columns.values, &bytes));
+  const auto encoding = static_cast<std::uint8_t>(EncodeValues(columns.values, Effort::kFast, &bytes));
   std::vector<double> out(columns.size());
   for (auto _ : state) {
     benchmark::DoNotOptimize(DecodeValues(encoding, bytes, columns.size(), out.data()).ok());

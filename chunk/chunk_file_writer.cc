@@ -133,7 +133,7 @@ class Writer final : public ChunkFileWriter {
     entry->time_encoding = kTimesInDirectory;
     const std::size_t begin = buffer_.size();
     if (!TimesAreEven(times)) {
-      entry->time_encoding = static_cast<std::uint8_t>(EncodeTimes(times, &buffer_));
+      entry->time_encoding = static_cast<std::uint8_t>(EncodeTimes(times, Effort::kFast, &buffer_));
     }
     const std::string_view data = std::string_view(buffer_).substr(begin);
     const Status decoded = DecodeTimeColumn(*entry, data, times_scratch_.data());
@@ -150,7 +150,7 @@ class Writer final : public ChunkFileWriter {
     entry->value_encoding = kValuesInDirectory;
     const std::size_t begin = buffer_.size();
     if (!ValuesAreConstant(entry->statistics)) {
-      entry->value_encoding = static_cast<std::uint8_t>(EncodeValues(values, &buffer_));
+      entry->value_encoding = static_cast<std::uint8_t>(EncodeValues(values, Effort::kFast, &buffer_));
     }
     const std::string_view data = std::string_view(buffer_).substr(begin);
     const Status decoded = DecodeValueColumn(*entry, data, values_scratch_.data());

@@ -112,7 +112,7 @@ Status DecodeDeltaBlocks(std::string_view data, std::size_t count, Timestamp* ou
 
 }  // namespace
 
-TimeEncoding EncodeTimes(std::span<const Timestamp> times, std::string* out) {
+TimeEncoding EncodeTimes(std::span<const Timestamp> times, Effort /*effort*/, std::string* out) {
   const std::size_t n = times.size();
   std::vector<std::uint64_t> q(n);
   const auto start = static_cast<std::uint64_t>(times[0]);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <vector>
 
 #include "base/coding.h"
 #include "chunk/bit_stream.h"
@@ -160,6 +161,20 @@ Status DecodeValues(std::uint8_t encoding, std::string_view data, std::size_t co
       return DecodeBits(data, count, out);
   }
   return Status::NotSupported("value encoding " + std::to_string(encoding) + " is not known to this version");
+}
+
+Status DecodeValuePages(std::uint8_t encoding, std::string_view data, std::size_t count, PageRange pages, double* out) {
+  const std::size_t samples = SamplesInPages(count, pages);
+  if (samples == 0) {
+    return Status::InvalidArgument("value column: no sample of " + std::to_string(count) + " is in the pages asked for");
+  }
+  if (samples == count) {
+    return DecodeValues(encoding, data, count, out);
+  }
+  std::vector<double> all(count);
+  TSDB_RETURN_IF_ERROR(DecodeValues(encoding, data, count, all.data()));
+  std::copy_n(all.begin() + static_cast<std::ptrdiff_t>(pages.first * kPageSamples), samples, out);
+  return Status::Ok();
 }
 
 }  // namespace tsdb::chunk

@@ -162,7 +162,7 @@ bool IsConstant(std::span<const double> values) {
 
 }  // namespace
 
-ValueEncoding EncodeValues(std::span<const double> values, std::string* out) {
+ValueEncoding EncodeValues(std::span<const double> values, Effort /*effort*/, std::string* out) {
   if (IsConstant(values)) {
     PutFixed64(out, std::bit_cast<std::uint64_t>(values[0]));
     return ValueEncoding::kConstant;

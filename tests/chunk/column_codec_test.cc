@@ -33,7 +33,7 @@ struct EncodedValues {
 };
 EncodedValues Encode(std::span<const double> values) {
   EncodedValues encoded{ValueEncoding::kBits, "x"};  // appends
-  encoded.encoding = EncodeValues(values, &encoded.bytes);
+  encoded.encoding = EncodeValues(values, Effort::kFast, &encoded.bytes);
   EXPECT_EQ(encoded.bytes[0], 'x');
   encoded.bytes.erase(0, 1);
   return encoded;
@@ -60,7 +60,7 @@ EncodedValues Encode(std::span<const double> values) {
 
 ::testing::AssertionResult RoundTrips(std::span<const Timestamp> times) {
   std::string encoded;
-  const TimeEncoding encoding = EncodeTimes(times, &encoded);
+  const TimeEncoding encoding = EncodeTimes(times, Effort::kFast, &encoded);
   const Exact bytes(encoded);
   std::vector<Timestamp> out(times.size());
   const Status status = DecodeTimes(static_cast<std::uint8_t>(encoding), bytes.view(), times.size(), out.data());
@@ -106,6 +106,37 @@ TEST(ValueColumn, ComesBackForTheLongestChunk) {
   for (int shape = 0; shape < shapes::kValueShapes; ++shape) {
     ASSERT_TRUE(RoundTrips(shapes::Values(random, shape, 8192))) << "shape " << shape;
   }
+}
+
+TEST(ValueColumn, AnyPagesOfItAreThatSliceOfTheWhole) {
+  shapes::Random random(4);
+  for (int shape = 0; shape < shapes::kValueShapes; ++shape) {
+    for (const std::size_t count : {1000u, 1024u, 1025u, 5000u, 8192u}) {
+      const std::vector<double> values = shapes::Values(random, shape, count);
+      const EncodedValues encoded = Encode(values);
+      const Exact bytes(encoded.bytes);
+      const std::size_t pages = (count + kPageSamples - 1) / kPageSamples;
+      for (std::size_t first = 0; first < pages; ++first) {
+        const PageRange range = {first, 1 + Below(random, pages)};
+        const std::size_t samples = SamplesInPages(count, range);
+        ASSERT_EQ(samples, std::min(count, (first + range.count) * kPageSamples) - first * kPageSamples);
+        std::vector<double> out(samples);
+        const Status status = DecodeValuePages(static_cast<std::uint8_t>(encoded.encoding), bytes.view(), count, range,
+                                               out.data());
+        ASSERT_TRUE(status.ok()) << status.ToString();
+        ASSERT_EQ(std::memcmp(out.data(), values.data() + first * kPageSamples, samples * sizeof(double)), 0)
+            << "shape " << shape << " count " << count << " page " << first;
+      }
+    }
+  }
+}
+
+TEST(ValueColumn, PagesBehindItsEndAreAnInvalidArgument) {
+  const EncodedValues encoded = Encode(std::vector<double>(1024, 2.5));
+  double value = 0;
+  const auto number = static_cast<std::uint8_t>(encoded.encoding);
+  EXPECT_EQ(DecodeValuePages(number, encoded.bytes, 1024, {1, 1}, &value).code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(DecodeValuePages(number, encoded.bytes, 1024, {0, 0}, &value).code(), StatusCode::kInvalidArgument);
 }
 
 TEST(ValueColumn, ComesBackForEachAwkwardValueAloneAndAmongDecimals) {
@@ -193,7 +224,7 @@ TEST(TimeColumn, AGridTakesAFewBytes) {
     times.push_back(1'700'000'000'000 + 10'000 * i);
   }
   std::string bytes;
-  EXPECT_EQ(EncodeTimes(times, &bytes), TimeEncoding::kConstantStep);
+  EXPECT_EQ(EncodeTimes(times, Effort::kFast, &bytes), TimeEncoding::kConstantStep);
   EXPECT_LE(bytes.size(), 10u);
 }
 
@@ -204,14 +235,14 @@ TEST(TimeColumn, JitterAroundAGridCostsItsOwnSizeOnly) {
     times.push_back(1'700'000'000'000 + 10'000 * i + static_cast<Timestamp>(Below(random, 16)));
   }
   std::string bytes;
-  EXPECT_EQ(EncodeTimes(times, &bytes), TimeEncoding::kDeltaBlocks);
+  EXPECT_EQ(EncodeTimes(times, Effort::kFast, &bytes), TimeEncoding::kDeltaBlocks);
   EXPECT_LE(bytes.size(), 1024u / 2 + 40);
 }
 
 TEST(TimeColumn, TimesThatDoNotRiseAreCorruption) {
   std::string bytes;
   const std::vector<Timestamp> rising = {1, 2, 4, 8, 16, 32};
-  const auto encoding = static_cast<std::uint8_t>(EncodeTimes(rising, &bytes));
+  const auto encoding = static_cast<std::uint8_t>(EncodeTimes(rising, Effort::kFast, &bytes));
   std::vector<Timestamp> out(rising.size());
   ASSERT_TRUE(DecodeTimes(encoding, bytes, rising.size(), out.data()).ok());
   // A constant step of 0, and one that runs over the end.
@@ -253,7 +284,7 @@ TEST(ColumnCodec, CutOrLongerBytesAreCorruption) {
   for (int shape = 0; shape < shapes::kTimeShapes; ++shape) {
     const std::vector<Timestamp> times = shapes::Times(random, shape, 300);
     std::string bytes;
-    const auto number = static_cast<std::uint8_t>(EncodeTimes(times, &bytes));
+    const auto number = static_cast<std::uint8_t>(EncodeTimes(times, Effort::kFast, &bytes));
     std::vector<Timestamp> out(times.size());
     for (std::size_t size = 0; size < bytes.size(); ++size) {
       const Exact cut(std::string_view(bytes).substr(0, size));
@@ -282,7 +313,7 @@ TEST(ColumnCodec, AnyChangedByteIsDecodedOrRefusedNeverWorse) {
   for (int shape = 0; shape < shapes::kTimeShapes; ++shape) {
     const std::vector<Timestamp> times = shapes::Times(random, shape, 280);
     std::string bytes;
-    const auto number = static_cast<std::uint8_t>(EncodeTimes(times, &bytes));
+    const auto number = static_cast<std::uint8_t>(EncodeTimes(times, Effort::kFast, &bytes));
     std::vector<Timestamp> out(times.size());
     for (std::size_t at = 0; at < bytes.size(); ++at) {
       Exact damaged(bytes);

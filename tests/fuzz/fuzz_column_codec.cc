@@ -58,7 +58,7 @@ void CheckRoundTrip(std::string_view data) {
   std::vector<double> values(count);
   std::memcpy(values.data(), data.data(), count * sizeof(double));
   std::string bytes;
-  const ValueEncoding encoding = EncodeValues(values, &bytes);
+  const ValueEncoding encoding = EncodeValues(values, Effort::kFast, &bytes);
   std::vector<double> out(count);
   Require(DecodeValues(static_cast<std::uint8_t>(encoding), bytes, count, out.data()).ok());
   Require(std::memcmp(values.data(), out.data(), count * sizeof(double)) == 0);
@@ -68,7 +68,7 @@ void CheckRoundTrip(std::string_view data) {
   std::sort(times.begin(), times.end());
   times.erase(std::unique(times.begin(), times.end()), times.end());
   bytes.clear();
-  const TimeEncoding time_encoding = EncodeTimes(times, &bytes);
+  const TimeEncoding time_encoding = EncodeTimes(times, Effort::kFast, &bytes);
   std::vector<Timestamp> out_times(times.size());
   Require(DecodeTimes(static_cast<std::uint8_t>(time_encoding), bytes, times.size(), out_times.data()).ok());
   Require(times == out_times);
