@@ -166,7 +166,8 @@ Status DecodeValues(std::uint8_t encoding, std::string_view data, std::size_t co
 Status DecodeValuePages(std::uint8_t encoding, std::string_view data, std::size_t count, PageRange pages, double* out) {
   const std::size_t samples = SamplesInPages(count, pages);
   if (samples == 0) {
-    return Status::InvalidArgument("value column: no sample of " + std::to_string(count) + " is in the pages asked for");
+    return Status::InvalidArgument("value column: none of its " + std::to_string(count) +
+                                   " samples is in the pages asked for");
   }
   if (samples == count) {
     return DecodeValues(encoding, data, count, out);
