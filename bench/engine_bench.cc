@@ -62,20 +62,14 @@ void BM_AppendByRef(benchmark::State& state) {
 BENCHMARK(BM_AppendByRef)->ArgName("series")->Arg(1'000)->Arg(100'000)->UseRealTime()->MinTime(3);
 
 /// Text to stored samples: an hour of 100 hosts per iteration, 360 k samples, into a new database.
-void BM_IngestLineProtocol(benchmark::State& state) {
-  TsbsGenerator generator({.hosts = 100, .seconds = 3600});
-  std::string text;
-  while (generator.Next()) {
-    generator.AppendInflux(&text);
-  }
+/// Text in memory to samples in a database: parser, label look-up, log and head.
+void RunIngest(benchmark::State& state, const ImportOptions& options, const std::string& text) {
   std::uint64_t samples = 0;
   for (auto _ : state) {
     state.PauseTiming();
     {
       ScratchDatabase database;
       state.ResumeTiming();
-      ImportOptions options;
-      options.format = TextFormat::kInflux;
       auto importer =
           Must(Importer::Create(options, [&](const WriteBatch& batch) { return database->Append(batch); }));
       MustBeOk(importer->Feed(text));
@@ -88,7 +82,37 @@ void BM_IngestLineProtocol(benchmark::State& state) {
   SetItems(state, samples);
   state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations() * text.size()));
 }
+
+void BM_IngestLineProtocol(benchmark::State& state) {
+  TsbsGenerator generator({.hosts = 100, .seconds = 3600});
+  std::string text;
+  while (generator.Next()) {
+    generator.AppendInflux(&text);
+  }
+  ImportOptions options;
+  options.format = TextFormat::kInflux;
+  RunIngest(state, options, text);
+}
 BENCHMARK(BM_IngestLineProtocol)->UseRealTime()->Unit(benchmark::kMillisecond);
+
+/// A row per host and time: one time, ten label and ten value columns.
+void BM_IngestWideCsv(benchmark::State& state) {
+  TsbsGenerator generator({.hosts = 100, .seconds = 3600});
+  std::string text = TsbsGenerator::CsvHeader();
+  while (generator.Next()) {
+    generator.AppendCsv(&text);
+  }
+  ImportOptions options;
+  options.format = TextFormat::kCsv;
+  options.metric = "cpu";
+  options.csv.time_column = "time_ms";
+  options.csv.label_columns = {"hostname", "region", "datacenter", "rack",            "os",
+                               "arch",     "team",   "service",    "service_version", "service_environment"};
+  options.csv.value_columns = {"usage_user", "usage_system",  "usage_idle",  "usage_nice",  "usage_iowait",
+                               "usage_irq",  "usage_softirq", "usage_steal", "usage_guest", "usage_guest_nice"};
+  RunIngest(state, options, text);
+}
+BENCHMARK(BM_IngestWideCsv)->UseRealTime()->Unit(benchmark::kMillisecond);
 
 constexpr std::size_t kReadHosts = 100;
 constexpr std::int64_t kReadSeconds = 24 * 3600;
