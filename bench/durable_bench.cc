@@ -62,7 +62,7 @@ BENCHMARK(BM_DurableCommits)->UseRealTime()->MinTime(2)->Threads(1)->Threads(8)-
 void BM_Replay(benchmark::State& state) {
   OpenOptions options;
   options.wal_bytes_max = 1ull << 40;
-  options.head_bytes_max = 1ull << 40;
+  options.memory_bytes_max = 1ull << 40;
   TsbsGenerator generator({.hosts = 100, .seconds = 6 * 3600});
   ScratchDatabase database(options);
   const std::uint64_t samples = database.Fill(&generator);

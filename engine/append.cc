@@ -123,7 +123,8 @@ bool AppendOperation::OrderUnderLocks(Judge* judge) TSDB_NO_THREAD_SAFETY_ANALYS
       return false;
     }
   }
-  if (!NamesAreStillFree()) {
+  // What was not found before an eviction may have been created and forgotten since.
+  if (!definitions_.empty() && (core_.registry.evictions() != evictions_ || !NamesAreStillFree())) {
     return false;
   }
   if (judge != nullptr && !DecideAll(judge)) {
@@ -168,8 +169,8 @@ Result<AppendResult> AppendOperation::Finish() {
     const std::uint64_t bytes = log_record_.payload.size() + 64;
     const std::uint64_t since_cut = core_.wal_bytes_since_cut.fetch_add(bytes, std::memory_order_relaxed) + bytes;
     const auto head_bytes = generation_ == nullptr ? 0 : generation_->memory_bytes();
-    if (core_.wake_scheduler && (since_cut >= core_.options.wal_bytes_max ||
-                                 head_bytes >= static_cast<std::int64_t>(core_.options.head_bytes_max))) {
+    if (core_.wake_scheduler &&
+        (since_cut >= core_.options.wal_bytes_max || head_bytes >= core_.FlushThreshold())) {
       core_.wake_scheduler();
     }
   }
@@ -202,6 +203,7 @@ Result<AppendResult> AppendOperation::Run() {
     stored_ = replaced_ = ignored_ = 0;
     scratch_.record.Clear();
     epoch_ = core_.log->epoch();
+    evictions_ = core_.registry.evictions();
     TSDB_RETURN_IF_ERROR(ResolveLabels());
     TakeSamples();
     do {
@@ -233,7 +235,8 @@ Result<SeriesId> AppendOperation::RunCreate(SeriesDefinition definition) {
   const std::string key = definition.ShownKey();
   for (;;) {
     epoch_ = core_.log->epoch();
-    TSDB_ASSIGN_OR_RETURN(const RegistryEntry* taken, FindSeriesByKey(core_, key));
+    evictions_ = core_.registry.evictions();
+    TSDB_ASSIGN_OR_RETURN(const RegistryEntryPtr taken, FindSeriesByKey(core_, key));
     if (taken != nullptr) {
       if (!definition.created_by_key && !taken->created_by_key) {
         return taken->id;

@@ -35,8 +35,8 @@ Result<AppendResult> AppendBatch(Core& core, const WriteBatch& batch, const Writ
 Result<SeriesId> CreateOneSeries(Core& core, SeriesDefinition definition);
 
 /// Live series in memory or in the index; nullptr when there is none. Waits for a definition that is on its way.
-Result<RegistryEntry*> FindSeriesByLabels(Core& core, const Labels& labels);
-Result<RegistryEntry*> FindSeriesByKey(Core& core, std::string_view key);
-Result<RegistryEntry*> FindSeriesById(Core& core, SeriesId id);
+Result<RegistryEntryPtr> FindSeriesByLabels(Core& core, const Labels& labels);
+Result<RegistryEntryPtr> FindSeriesByKey(Core& core, std::string_view key);
+Result<RegistryEntryPtr> FindSeriesById(Core& core, SeriesId id);
 
 }  // namespace tsdb::engine

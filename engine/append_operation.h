@@ -69,13 +69,14 @@ class AppendOperation {
   std::vector<SeriesId> local_ids_;           // per label set of the batch; 0 when refused
   std::vector<Status> local_status_;
   std::vector<SeriesDefinition> definitions_;  // new series
-  std::vector<RegistryEntry*> entries_;
+  std::vector<RegistryEntryPtr> entries_;
   std::unordered_map<std::uint64_t, DuplicatePolicy> new_policies_;
 
   std::array<std::size_t, kStripes + 1> offsets_{};
   std::array<std::uint8_t, kStripes> touched_{};
   std::array<PendingSlice, kStripes> slices_{};
   std::uint64_t epoch_ = 0;            // of the log, read before anything was looked up
+  std::uint64_t evictions_ = 0;        // of the registry, likewise
   VersionPtr version_;                 // keeps generation_ alive
   Generation* generation_ = nullptr;   // where the samples go; null when a cut came in between
   PendingDefinitions pending_definitions_;

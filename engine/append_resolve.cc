@@ -25,7 +25,7 @@ Status AppendOperation::ResolveLabels() {
       local_status_[i] = Status::InvalidArgument("a series needs at least one label with a value");
       continue;
     }
-    if (const RegistryEntry* entry = core_.registry.FindByLabels(sets[i].Hash(), EncodeIdentity(sets[i]))) {
+    if (const RegistryEntryPtr entry = core_.registry.FindByLabels(sets[i].Hash(), EncodeIdentity(sets[i]))) {
       local_ids_[i] = entry->id;
     } else {
       unknown.push_back(i);
@@ -186,7 +186,7 @@ Status AppendOperation::CreateMissing(const std::vector<std::size_t>& missing) {
     if (policies.contains(id.value)) {
       continue;
     }
-    if (const RegistryEntry* entry = core_.registry.FindById(id)) {
+    if (const RegistryEntryPtr entry = core_.registry.FindById(id)) {
       policies[id.value] = core_.PolicyOf(entry->settings);
     } else {
       unknown.push_back(id);
@@ -198,7 +198,7 @@ Status AppendOperation::CreateMissing(const std::vector<std::size_t>& missing) {
     TSDB_ASSIGN_OR_RETURN(const auto found, core_.index->FindByIds(unknown));
     for (std::size_t k = 0; k < unknown.size(); ++k) {
       if (found[k]) {
-        const RegistryEntry* entry = core_.registry.Insert(*found[k], RegistryEntry::State::kLive);
+        const RegistryEntryPtr entry = core_.registry.Insert(*found[k], RegistryEntry::State::kLive);
         policies[unknown[k].value] = core_.PolicyOf(entry->settings);
       }
     }

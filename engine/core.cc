@@ -1,5 +1,7 @@
 #include "engine/core.h"
 
+#include <algorithm>
+
 namespace tsdb::engine {
 
 Environment SystemEnvironment() {
@@ -19,10 +21,38 @@ std::int64_t Core::HeadBytes() const {
   return bytes;
 }
 
+MemoryUse Core::Memory() const {
+  MemoryUse use;
+  use.head = std::max<std::int64_t>(0, HeadBytes());
+  use.registry = static_cast<std::int64_t>(registry.memory_bytes());
+  use.index = static_cast<std::int64_t>(index->cache_bytes());
+  const VersionPtr version = versions.Pin();
+  for (const ChunkFilePtr& file : version->files) {
+    use.files += static_cast<std::int64_t>(file->memory_bytes());
+  }
+  return use;
+}
+
+void Core::RefreshMemory() {
+  const std::uint64_t registry_max = options.memory_bytes_max / 4;
+  if (registry.memory_bytes() > registry_max) {
+    MutexLock order(definition_order_mutex);
+    registry.Evict(registry_max);
+  }
+  const MemoryUse use = Memory();
+  fixed_memory_bytes.store(use.total() - use.head, std::memory_order_relaxed);
+}
+
+std::int64_t Core::FlushThreshold() const {
+  const auto budget = static_cast<std::int64_t>(std::min<std::uint64_t>(options.memory_bytes_max, 1ull << 62));
+  return std::max<std::int64_t>(
+      1, std::max(budget / 4, budget - fixed_memory_bytes.load(std::memory_order_relaxed)) / 2);
+}
+
 bool Core::FlushIsDue() const {
   const VersionPtr version = versions.Pin();
   if (!version->sealed.empty() || wal_bytes_since_cut.load(std::memory_order_relaxed) >= options.wal_bytes_max ||
-      version->mutable_generation->memory_bytes() >= static_cast<std::int64_t>(options.head_bytes_max)) {
+      version->mutable_generation->memory_bytes() >= FlushThreshold()) {
     return true;
   }
   const std::int64_t age_nanos = clock->MonotonicNanos() - last_cut_nanos.load(std::memory_order_relaxed);

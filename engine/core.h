@@ -47,6 +47,15 @@ struct Environment {
 /// POSIX files, the system's clock, RocksDB.
 Environment SystemEnvironment();
 
+/// Where the memory is. Gauges.
+struct MemoryUse {
+  std::int64_t head = 0;      // unflushed samples and definitions, with what the index keeps of those
+  std::int64_t registry = 0;  // series in use
+  std::int64_t index = 0;     // caches of the stored index
+  std::int64_t files = 0;     // directories and cached columns of chunk files
+  std::int64_t total() const { return head + registry + index + files; }
+};
+
 struct Core {
   // Constant after open.
   FileSystem* fs = nullptr;
@@ -86,6 +95,7 @@ struct Core {
   std::atomic<std::uint64_t> next_series_id{1};
   std::atomic<std::uint64_t> wal_bytes_since_cut{0};
   std::atomic<std::int64_t> last_cut_nanos{0};       // monotonic clock
+  std::atomic<std::int64_t> fixed_memory_bytes{0};   // all but the head, as of the last RefreshMemory
   std::atomic<std::uint64_t> flushed_commit{0};
   std::atomic<std::uint64_t> flushes{0};
   std::atomic<std::uint64_t> flush_failures{0};
@@ -103,6 +113,12 @@ struct Core {
   }
   /// Memory of the mutable and sealed generations.
   std::int64_t HeadBytes() const;
+  MemoryUse Memory() const;
+  /// Keeps the registry within its share of the memory budget and measures all but the head. After each flush and now
+  /// and then.
+  void RefreshMemory() TSDB_EXCLUDES(definition_order_mutex);
+  /// Head bytes at which a flush is due; at twice this writers wait. Half of what the budget leaves to the head.
+  std::int64_t FlushThreshold() const;
   /// True when a flush is due by WAL bytes, memory or age.
   bool FlushIsDue() const;
 };

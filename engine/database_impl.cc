@@ -76,7 +76,7 @@ Result<SeriesRef> DatabaseImpl::CreateSeriesByKey(std::string_view key, const La
 
 Result<SeriesRef> DatabaseImpl::Resolve(const Labels& labels) {
   TSDB_RETURN_IF_ERROR(CheckOpen());
-  TSDB_ASSIGN_OR_RETURN(const RegistryEntry* entry, FindSeriesByLabels(*core_, labels));
+  TSDB_ASSIGN_OR_RETURN(const RegistryEntryPtr entry, FindSeriesByLabels(*core_, labels));
   if (entry == nullptr) {
     return Status::NotFound(fmt::format("no series {}", labels.CanonicalKey()));
   }
@@ -85,7 +85,7 @@ Result<SeriesRef> DatabaseImpl::Resolve(const Labels& labels) {
 
 Result<SeriesRef> DatabaseImpl::ResolveKey(std::string_view key) {
   TSDB_RETURN_IF_ERROR(CheckOpen());
-  TSDB_ASSIGN_OR_RETURN(const RegistryEntry* entry, FindSeriesByKey(*core_, key));
+  TSDB_ASSIGN_OR_RETURN(const RegistryEntryPtr entry, FindSeriesByKey(*core_, key));
   if (entry == nullptr) {
     return Status::NotFound(fmt::format("no series with key {}", key));
   }
@@ -102,8 +102,8 @@ Result<SeriesInfo> DatabaseImpl::GetSeries(SeriesRef ref) {
 }
 
 Status DatabaseImpl::WaitForMemory() {
-  const auto limit = static_cast<std::int64_t>(2 * core_->options.head_bytes_max);
-  if (core_->HeadBytes() < limit) {
+  const auto room = [this] { return core_->HeadBytes() < 2 * core_->FlushThreshold(); };
+  if (room()) {
     return Status::Ok();
   }
   if (scheduler_ == nullptr) {
@@ -112,10 +112,11 @@ Status DatabaseImpl::WaitForMemory() {
   const std::uint64_t failures = core_->flush_failures.load(std::memory_order_relaxed);
   scheduler_->Wake();
   MutexLock lock(core_->memory_mutex);
-  while (core_->HeadBytes() >= limit) {
+  while (!room()) {
     if (core_->flush_failures.load(std::memory_order_relaxed) != failures) {
       return Status::ResourceExhausted(
-          "unflushed samples fill the memory budget and flushing fails: see Stats and the log");
+          "unflushed samples fill the memory budget (OpenOptions::memory_bytes_max) and flushing fails: see Stats and "
+          "the log");
     }
     core_->memory_freed.WaitFor(core_->memory_mutex, std::chrono::milliseconds(100));
   }
@@ -200,8 +201,13 @@ Stats DatabaseImpl::GetStats() {
   }
   stats.series_in_memory = core_->registry.size();
   stats.samples_in_head = version->mutable_generation->samples();
-  stats.head_bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(0, core_->HeadBytes())) +
-                     core_->registry.memory_bytes() + core_->index->memory_bytes();
+  const MemoryUse memory = core_->Memory();
+  stats.head_bytes = static_cast<std::uint64_t>(memory.head);
+  stats.registry_bytes = static_cast<std::uint64_t>(memory.registry);
+  stats.index_memory_bytes = static_cast<std::uint64_t>(memory.index);
+  stats.file_memory_bytes = static_cast<std::uint64_t>(memory.files);
+  stats.memory_bytes = static_cast<std::uint64_t>(memory.total());
+  stats.memory_bytes_max = core_->options.memory_bytes_max;
   for (const auto& generation : version->sealed) {
     stats.samples_in_head += generation->samples();
   }

@@ -27,14 +27,14 @@ void DefinitionQueue::Drain(Registry& registry, index::SeriesIndex& index) {
       back_ = nullptr;
     }
     for (std::size_t i = 0; i < pending->definitions->size(); ++i) {
-      RegistryEntry* entry = (*pending->entries)[i];
+      const RegistryEntryPtr& entry = (*pending->entries)[i];
       if (state == wal::LogRecord::State::kFailed) {
         registry.Remove(entry);
         continue;
       }
       const SeriesDefinition& definition = (*pending->definitions)[i];
       index.Apply(definition);
-      pending->generation->definitions.push_back(definition);
+      pending->generation->AddDefinition(definition);
       entry->state.store(RegistryEntry::State::kLive, std::memory_order_release);
     }
     size_.fetch_sub(1, std::memory_order_release);

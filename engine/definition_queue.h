@@ -25,7 +25,7 @@ struct PendingDefinitions {
   const wal::LogRecord* record = nullptr;
   Generation* generation = nullptr;
   std::vector<SeriesDefinition>* definitions = nullptr;
-  std::vector<RegistryEntry*>* entries = nullptr;
+  std::vector<RegistryEntryPtr>* entries = nullptr;
   PendingDefinitions* next = nullptr;
 };
 

@@ -132,6 +132,7 @@ Status FlushGeneration(Core& core, const std::shared_ptr<Generation>& generation
   TSDB_ASSIGN_OR_RETURN(std::vector<ChunkFilePtr> files, OpenFiles(core, edit));
   TSDB_RETURN_IF_ERROR(core.manifest->Append(edit));
   core.flushed_commit.store(generation->cut.value, std::memory_order_relaxed);
+  core.registry.AdvanceAge();
   Publish(core, *generation, std::move(files));
   if (Status status = core.index->Persist(generation->cut); !status.ok()) {
     // The index is a cache: what it does not hold now, the catalogue brings back at the next open.
@@ -172,6 +173,7 @@ Status FlushAndTell(Core& core, CommitNumber replayed) {
     MutexLock lock(core.flush_mutex);
     status = FlushLocked(core, replayed);
   }
+  core.RefreshMemory();
   if (!status.ok()) {
     core.flush_failures.fetch_add(1, std::memory_order_relaxed);
     core.Log(LogLevel::kError, fmt::format("flush failed, the log keeps everything: {}", status.ToString()));

@@ -47,7 +47,7 @@ class ReplayIntoHead final : public wal::ReplayVisitor {
   explicit ReplayIntoHead(Core& core) : core_(core) {}
 
   Status OnCommit(CommitNumber commit, std::int64_t /*wall_nanos*/) override {
-    if (core_.HeadBytes() >= static_cast<std::int64_t>(core_.options.head_bytes_max)) {
+    if (core_.HeadBytes() >= core_.FlushThreshold()) {
       TSDB_RETURN_IF_ERROR(FlushReplayed(core_, last_));
       generation_ = nullptr;
     }
@@ -59,7 +59,7 @@ class ReplayIntoHead final : public wal::ReplayVisitor {
   Status OnDefinition(const SeriesDefinition& definition) override {
     core_.registry.Insert(definition, RegistryEntry::State::kLive);
     core_.index->Apply(definition);
-    generation().definitions.push_back(definition);
+    generation().AddDefinition(definition);
     // At once: a flush during replay writes it into the manifest.
     const std::uint64_t next = std::max(core_.next_series_id.load(std::memory_order_relaxed), definition.id.value + 1);
     core_.next_series_id.store(next, std::memory_order_relaxed);
@@ -106,7 +106,7 @@ class ReplayIntoHead final : public wal::ReplayVisitor {
   }
 
   Result<HeadSeries*> Create(SeriesId id) {
-    RegistryEntry* entry = core_.registry.FindById(id);
+    RegistryEntryPtr entry = core_.registry.FindById(id);
     if (entry == nullptr) {
       TSDB_ASSIGN_OR_RETURN(const auto found, core_.index->FindByIds({&id, 1}));
       if (!found[0]) {

@@ -1,6 +1,8 @@
 #include "engine/registry.h"
 
 #include <functional>
+#include <utility>
+#include <vector>
 
 #include "base/coding.h"
 
@@ -20,66 +22,88 @@ Registry::IdentityShard& Registry::ShardOfKey(std::string_view key) const {
   return identity_shards_[std::hash<std::string_view>{}(key) % kShards];
 }
 
-RegistryEntry* Registry::FindByLabels(const LabelsHash& hash, std::string_view identity) const {
+std::uint64_t Registry::BytesOf(const RegistryEntry& entry) {
+  // The entry with its counts, and a node in each of two maps.
+  return sizeof(RegistryEntry) + 32 + entry.identity.capacity() + 2 * 64;
+}
+
+void Registry::Touch(RegistryEntry& entry) const {
+  const std::uint64_t age = age_.load(std::memory_order_relaxed);
+  if (entry.used.load(std::memory_order_relaxed) != age) {
+    entry.used.store(age, std::memory_order_relaxed);
+  }
+}
+
+RegistryEntryPtr Registry::FindByLabels(const LabelsHash& hash, std::string_view identity) const {
   const IdentityShard& shard = identity_shards_[hash.high % kShards];
   ReadLock lock(shard.mutex);
   const auto it = shard.by_labels.find(hash);
   if (it == shard.by_labels.end() || it->second->identity != identity) {
     return nullptr;
   }
+  Touch(*it->second);
   return it->second;
 }
 
-RegistryEntry* Registry::FindByKey(std::string_view key) const {
+RegistryEntryPtr Registry::FindByKey(std::string_view key) const {
   const IdentityShard& shard = ShardOfKey(key);
   ReadLock lock(shard.mutex);
-  const auto it = shard.by_key.find(std::string(key));
-  return it == shard.by_key.end() ? nullptr : it->second;
+  const auto it = shard.by_key.find(key);
+  if (it == shard.by_key.end()) {
+    return nullptr;
+  }
+  Touch(*it->second);
+  return it->second;
 }
 
-RegistryEntry* Registry::FindById(SeriesId id) const {
+RegistryEntryPtr Registry::FindById(SeriesId id) const {
   const IdShard& shard = ShardOfId(id);
   ReadLock lock(shard.mutex);
   const auto it = shard.by_id.find(id.value);
-  if (it == shard.by_id.end() || it->second->state.load(std::memory_order_acquire) == RegistryEntry::State::kFailed) {
+  if (it == shard.by_id.end()) {
     return nullptr;
   }
-  return it->second.get();
+  Touch(*it->second);
+  return it->second;
 }
 
-RegistryEntry* Registry::Insert(const SeriesDefinition& definition, RegistryEntry::State state) {
-  RegistryEntry* entry = nullptr;
+RegistryEntryPtr Registry::Insert(const SeriesDefinition& definition, RegistryEntry::State state) {
+  RegistryEntryPtr entry;
   {
     IdShard& shard = ShardOfId(definition.id);
     WriteLock lock(shard.mutex);
     auto& slot = shard.by_id[definition.id.value];
     if (slot != nullptr) {
-      return slot.get();
+      return slot;
     }
-    slot = std::make_unique<RegistryEntry>();
-    entry = slot.get();
+    slot = std::make_shared<RegistryEntry>();
+    entry = slot;
     entry->id = definition.id;
     entry->created_by_key = definition.created_by_key;
     entry->settings = definition.settings;
     entry->identity = definition.created_by_key ? definition.key : EncodeIdentity(definition.labels);
     entry->hash = definition.created_by_key ? LabelsHash{} : definition.labels.Hash();
     entry->state.store(state, std::memory_order_release);
+    Touch(*entry);
   }
   if (definition.created_by_key) {
     IdentityShard& shard = ShardOfKey(entry->identity);
     WriteLock lock(shard.mutex);
-    shard.by_key[entry->identity] = entry;
+    // The old entry owns the text of its map key: both are exchanged.
+    shard.by_key.erase(entry->identity);
+    shard.by_key.emplace(entry->identity, entry);
   } else {
     IdentityShard& shard = identity_shards_[entry->hash.high % kShards];
     WriteLock lock(shard.mutex);
     shard.by_labels[entry->hash] = entry;
   }
   size_.fetch_add(1, std::memory_order_relaxed);
-  memory_bytes_.fetch_add(sizeof(RegistryEntry) + entry->identity.capacity() + 96, std::memory_order_relaxed);
+  memory_bytes_.fetch_add(BytesOf(*entry), std::memory_order_relaxed);
   return entry;
 }
 
-void Registry::Remove(RegistryEntry* entry) {
+// Takes the entry out of the maps of identities and of the counts; it is out of by_id already.
+void Registry::Forget(const RegistryEntryPtr& entry) {
   if (entry->created_by_key) {
     IdentityShard& shard = ShardOfKey(entry->identity);
     WriteLock lock(shard.mutex);
@@ -93,8 +117,51 @@ void Registry::Remove(RegistryEntry* entry) {
       shard.by_labels.erase(it);
     }
   }
-  entry->state.store(RegistryEntry::State::kFailed, std::memory_order_release);
   size_.fetch_sub(1, std::memory_order_relaxed);
+  memory_bytes_.fetch_sub(BytesOf(*entry), std::memory_order_relaxed);
+}
+
+void Registry::Remove(const RegistryEntryPtr& entry) {
+  {
+    IdShard& shard = ShardOfId(entry->id);
+    WriteLock lock(shard.mutex);
+    shard.by_id.erase(entry->id.value);
+  }
+  Forget(entry);
+  entry->state.store(RegistryEntry::State::kFailed, std::memory_order_release);
+}
+
+void Registry::Evict(std::uint64_t bytes_max) {
+  // At most two ages are kept whatever happens before those of the last flush go too.
+  const std::uint64_t age = age_.load(std::memory_order_relaxed);
+  for (std::uint64_t keep = 2; keep > 0 && memory_bytes() > bytes_max; --keep) {
+    if (age >= keep) {
+      EvictUnusedSince(age - keep + 1);
+    }
+  }
+}
+
+void Registry::EvictUnusedSince(std::uint64_t age) {
+  evictions_.fetch_add(1, std::memory_order_release);
+  std::vector<RegistryEntryPtr> idle;
+  for (IdShard& shard : id_shards_) {
+    idle.clear();
+    {
+      WriteLock lock(shard.mutex);
+      for (auto it = shard.by_id.begin(); it != shard.by_id.end();) {
+        if (it->second->used.load(std::memory_order_relaxed) < age &&
+            it->second->state.load(std::memory_order_acquire) == RegistryEntry::State::kLive) {
+          idle.push_back(std::move(it->second));
+          it = shard.by_id.erase(it);
+        } else {
+          ++it;
+        }
+      }
+    }
+    for (const RegistryEntryPtr& entry : idle) {
+      Forget(entry);
+    }
+  }
 }
 
 }  // namespace tsdb::engine

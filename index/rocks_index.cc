@@ -226,6 +226,11 @@ class RocksIndex final : public SeriesIndex {
     return bytes;
   }
 
+  std::uint64_t cache_bytes() const override {
+    ReadLock life(life_mutex_);
+    return store_ == nullptr ? 0 : store_->cache_bytes();
+  }
+
   Status Close() override {
     WriteLock life(life_mutex_);
     if (store_ == nullptr) {

@@ -307,6 +307,10 @@ class RocksStoreImpl final : public RocksStore {
     return Status::Ok();
   }
 
+  std::uint64_t cache_bytes() const override {
+    return options_.table_factory->GetOptions<rocksdb::BlockBasedTableOptions>()->block_cache->GetUsage();
+  }
+
   std::unique_ptr<RocksSnapshot> TakeSnapshot() const override {
     return std::make_unique<SnapshotImpl>(db_.get(), directory_);
   }

@@ -71,6 +71,8 @@ class RocksStore {
   virtual std::unique_ptr<TableSet> NewTableSet() = 0;
   /// Makes the changes of `tables` part of the store, all or none, durably.
   virtual Status Ingest(TableSet& tables) = 0;
+  /// Bytes of the block cache in use.
+  virtual std::uint64_t cache_bytes() const = 0;
   virtual Status Close() = 0;
 };
 

@@ -61,6 +61,8 @@ class SeriesIndex {
   virtual CommitNumber applied_commit() const = 0;
   /// Bytes of the overlay in memory.
   virtual std::uint64_t memory_bytes() const = 0;
+  /// Bytes of what the stored index keeps in memory for speed; bounded, however many series there are.
+  virtual std::uint64_t cache_bytes() const { return 0; }
   virtual Status Close() = 0;
 };
 

@@ -15,6 +15,14 @@ HeadSeries* Generation::Create(SeriesId id, DuplicatePolicy policy) {
   return series;
 }
 
+void Generation::AddDefinition(const SeriesDefinition& definition) {
+  definitions.push_back(definition);
+  // Once here, once in the overlay of the index; a label costs two strings in each.
+  const std::size_t bytes = sizeof(SeriesDefinition) + definition.key.size() + definition.labels.bytes() +
+                            definition.labels.size() * sizeof(Label);
+  AddMemory(static_cast<std::int64_t>(2 * bytes));
+}
+
 std::vector<const HeadSeries*> Generation::SortedSeries() const {
   std::vector<const HeadSeries*> sorted;
   for (const Shard& shard : shards_) {

@@ -45,6 +45,8 @@ class Generation {
   CommitNumber cut;
   /// Definitions of commits up to the cut, in commit order. Guarded by the definition queue's mutex.
   std::vector<SeriesDefinition> definitions;
+  /// Counts its memory, too, and that of the change it is in the index.
+  void AddDefinition(const SeriesDefinition& definition);
 
   /// Memory of samples and series. Relaxed: a gauge.
   std::int64_t memory_bytes() const { return memory_bytes_.load(std::memory_order_relaxed); }

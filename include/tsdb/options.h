@@ -39,9 +39,11 @@ struct OpenOptions {
   /// WAL bytes that may wait for a flush; beyond it a flush starts by itself. Default 64 MiB. Bounds the time of a
   /// restart after a crash.
   std::uint64_t wal_bytes_max = 64ull << 20;
-  /// Bytes of unflushed samples and series in memory; beyond it a flush starts, at twice it writers wait. Default
-  /// 256 MiB.
-  std::uint64_t head_bytes_max = 256ull << 20;
+  /// The memory budget: unflushed samples and series, series in use, caches of the label index, directories and
+  /// columns of chunk files. Default 512 MiB. What is not unflushed data is kept within its share by forgetting what was
+  /// not used lately; of what is left (a quarter at the least) a flush starts when half is full, and when all is full
+  /// writers wait. Queries and batches in flight come on top.
+  std::uint64_t memory_bytes_max = 512ull << 20;
   /// Age of unflushed samples after which a flush starts by itself, in milliseconds. Default one hour.
   std::uint64_t flush_interval_ms = 3600ull * 1000;
   /// Time between syncs under Durability::kInterval, in milliseconds. Default 100.

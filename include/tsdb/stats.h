@@ -32,7 +32,13 @@ struct Stats {
   std::uint64_t series_in_memory = 0;   // of those, known to the head
   std::uint64_t samples_in_head = 0;    // not yet in files
   std::uint64_t samples_in_files = 0;
-  std::uint64_t head_bytes = 0;         // memory of unflushed samples and series
+  // Memory. Each part counts in memory_bytes, which memory_bytes_max bounds (OpenOptions).
+  std::uint64_t head_bytes = 0;         // unflushed samples and definitions
+  std::uint64_t registry_bytes = 0;     // series in use
+  std::uint64_t index_memory_bytes = 0; // of the label index: changes not yet stored, and its caches
+  std::uint64_t file_memory_bytes = 0;  // directories and cached columns of chunk files
+  std::uint64_t memory_bytes = 0;
+  std::uint64_t memory_bytes_max = 0;
   std::uint64_t wal_bytes = 0;
   std::uint64_t wal_segments = 0;
   std::uint64_t chunk_files = 0;

@@ -34,7 +34,7 @@ class History {
  private:
   void Open() {
     OpenOptions options = QuietOptions();
-    options.head_bytes_max = 1 << workload_.Below(18);  // replay flushes at odd moments
+    options.memory_bytes_max = 2ull << workload_.Below(18);  // replay flushes at odd moments
     TSDB_ASSERT_OPEN(db_, "/db", options, MemoryEnvironment(fs_.get(), &clock_));
   }
 
