@@ -40,7 +40,7 @@ struct OpenOptions {
   /// restart after a crash.
   std::uint64_t wal_bytes_max = 64ull << 20;
   /// The memory budget: unflushed samples and series, series in use, caches of the label index, directories and
-  /// columns of chunk files. Default 512 MiB. What is not unflushed data is kept within its share by forgetting what was
+  /// columns of chunk files. Default 512 MiB. All but unflushed data is kept within its share by forgetting what was
   /// not used lately; of what is left (a quarter at the least) a flush starts when half is full, and when all is full
   /// writers wait. Queries and batches in flight come on top.
   std::uint64_t memory_bytes_max = 512ull << 20;
