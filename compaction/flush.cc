@@ -15,8 +15,7 @@ namespace {
 
 class FlushJob {
  public:
-  FlushJob(const FlushInput& input, FileSystem& fs)
-      : input_(input), fs_(fs), files_(fs), next_file_number_(input.first_file_number) {}
+  FlushJob(const FlushInput& input, FileSystem& fs) : input_(input), fs_(fs), files_(fs) {}
 
   Result<chunk::ManifestEdit> Run() {
     if (input_.samples != nullptr) {
@@ -28,7 +27,6 @@ class FlushJob {
     TSDB_RETURN_IF_ERROR(files_.SyncFolders());
     files_.Keep();
     edit_.flushed_commit = input_.last_commit;
-    edit_.next_file_number = next_file_number_ == input_.first_file_number ? 0 : next_file_number_;
     return std::move(edit_);
   }
 
@@ -65,10 +63,11 @@ class FlushJob {
     chunk::ChunkFileOptions options;
     options.store_high = input_.store_high;
     options.store_low = input_.store_low;
-    options.number = next_file_number_;
+    options.number = input_.file_numbers->Take();
     options.first_commit = input_.first_commit;
     options.last_commit = input_.last_commit;
-    TSDB_ASSIGN_OR_RETURN(const std::string path, NewFile(chunk::ChunkFileName(next_file_number_)));
+    TSDB_ASSIGN_OR_RETURN(const std::string path,
+                          files_.NewFile(input_.database_path, chunk::ChunkFileName(options.number)));
     TSDB_ASSIGN_OR_RETURN(writer_, chunk::ChunkFileWriter::Create(fs_, path, options));
     return {};
   }
@@ -81,8 +80,9 @@ class FlushJob {
   }
 
   Status WriteDefinitions() {
-    const std::uint64_t number = next_file_number_;
-    TSDB_ASSIGN_OR_RETURN(const std::string path, NewFile(chunk::CatalogueFileName(number)));
+    const std::uint64_t number = input_.file_numbers->Take();
+    TSDB_ASSIGN_OR_RETURN(const std::string path,
+                          files_.NewFile(input_.database_path, chunk::CatalogueFileName(number)));
     TSDB_ASSIGN_OR_RETURN(const chunk::CatalogueMeta meta,
                           chunk::WriteCatalogueFile(fs_, path, number, input_.store_high, input_.store_low,
                                                     input_.definitions));
@@ -90,35 +90,21 @@ class FlushJob {
     return {};
   }
 
-  /// Path of the file that takes the next number. A leftover of that name was never live: it gives way.
-  Result<std::string> NewFile(const std::string& name) {
-    const std::string path = JoinPath(input_.database_path, name);
-    TSDB_RETURN_IF_ERROR(EnsureFolder(fs_, ParentPath(path)));
-    TSDB_ASSIGN_OR_RETURN(const bool leftover, fs_.Exists(path));
-    if (leftover) {
-      TSDB_RETURN_IF_ERROR(fs_.RemoveFile(path));
-    }
-    files_.Add(path);
-    ++next_file_number_;
-    return path;
-  }
-
   const FlushInput& input_;
   FileSystem& fs_;
   OutputFiles files_;
   std::unique_ptr<chunk::ChunkFileWriter> writer_;  // closed before the files are removed
-  std::uint64_t next_file_number_;
   chunk::ManifestEdit edit_;
 };
 
 }  // namespace
 
 Result<chunk::ManifestEdit> Flush(const FlushInput& input, FileSystem& fs) {
-  if (input.chunk_samples == 0 || input.chunk_samples > chunk::kChunkSamplesMax || input.first_file_number == 0 ||
+  if (input.chunk_samples == 0 || input.chunk_samples > chunk::kChunkSamplesMax || input.file_numbers == nullptr ||
       input.first_commit > input.last_commit) {
-    return Status::InvalidArgument(fmt::format("flush: commits {} to {} into files from {} with chunks of {} samples",
+    return Status::InvalidArgument(fmt::format("flush: commits {} to {} into chunks of {} samples",
                                                input.first_commit.value, input.last_commit.value,
-                                               input.first_file_number, input.chunk_samples));
+                                               input.chunk_samples));
   }
   try {
     return FlushJob(input, fs).Run();

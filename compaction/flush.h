@@ -18,6 +18,7 @@
 #include "base/series_definition.h"
 #include "chunk/columns.h"
 #include "chunk/manifest.h"
+#include "compaction/file_numbers.h"
 #include "tsdb/result.h"
 #include "tsdb/types.h"
 
@@ -40,8 +41,8 @@ struct FlushInput {
   /// The commits whose effects are flushed; `last_commit` is the cut.
   CommitNumber first_commit;
   CommitNumber last_commit;
-  /// Files are numbered from here on.
-  std::uint64_t first_file_number = 0;
+  /// Numbers the files. Not null; lives as long as the call.
+  FileNumbers* file_numbers = nullptr;
   /// Null for none. Lives as long as the call.
   SeriesSource* samples = nullptr;
   /// Sorted by id, one per id.
@@ -53,8 +54,8 @@ struct FlushInput {
 };
 
 /// Writes the samples as sealed chunks to new chunk files and the definitions to a new catalogue file; files and their
-/// folders are durable when it returns. The edit carries the files, flushed_commit and, when there is a file,
-/// next_file_number. On error no file is left behind (unless removing it fails too).
+/// folders are durable when it returns. The edit carries the files and flushed_commit. On error no file is left behind
+/// (unless removing it fails too).
 /// Errors: kInvalidArgument (input out of order), kInternal (an encoded column did not decode to the same bits), the
 /// source's, and those of the file system.
 Result<chunk::ManifestEdit> Flush(const FlushInput& input, FileSystem& fs);

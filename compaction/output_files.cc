@@ -11,6 +11,17 @@ OutputFiles::~OutputFiles() {
   }
 }
 
+Result<std::string> OutputFiles::NewFile(const std::string& database_path, const std::string& name) {
+  std::string path = JoinPath(database_path, name);
+  TSDB_RETURN_IF_ERROR(EnsureFolder(fs_, ParentPath(path)));
+  TSDB_ASSIGN_OR_RETURN(const bool leftover, fs_.Exists(path));
+  if (leftover) {
+    TSDB_RETURN_IF_ERROR(fs_.RemoveFile(path));
+  }
+  paths_.push_back(path);
+  return path;
+}
+
 Status OutputFiles::SyncFolders() {
   std::set<std::string> folders;
   for (const std::string& path : paths_) {

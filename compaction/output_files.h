@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/file_system.h"
-#include "tsdb/status.h"
+#include "tsdb/result.h"
 
 namespace tsdb::compaction {
 
@@ -18,8 +18,9 @@ class OutputFiles {
   OutputFiles(const OutputFiles&) = delete;
   OutputFiles& operator=(const OutputFiles&) = delete;
 
-  /// To be called before the file is created.
-  void Add(const std::string& path) { paths_.push_back(path); }
+  /// Path of a file that is about to be created: `name` is relative to the database. Its folder is created when it is
+  /// missing; a leftover of that name was never live and gives way.
+  Result<std::string> NewFile(const std::string& database_path, const std::string& name);
   /// Makes the entries of the files' folders durable.
   Status SyncFolders();
   /// From here on the files stay.

@@ -23,6 +23,7 @@
 #include "base/file_system.h"
 #include "base/mutex.h"
 #include "chunk/manifest.h"
+#include "compaction/file_numbers.h"
 #include "engine/definition_queue.h"
 #include "engine/head/stripe.h"
 #include "engine/registry.h"
@@ -73,6 +74,7 @@ struct Core {
   VersionHolder versions;
   std::unique_ptr<index::SeriesIndex> index;
   std::unique_ptr<wal::Log> log;
+  compaction::FileNumbers file_numbers;
 
   // Each guarded by its own mutex.
   Stripes stripes;
@@ -84,7 +86,6 @@ struct Core {
   Mutex flush_mutex;
   std::unique_ptr<chunk::Manifest> manifest TSDB_GUARDED_BY(flush_mutex);
   std::uint64_t next_generation TSDB_GUARDED_BY(flush_mutex) = 2;
-  std::uint64_t next_file_number TSDB_GUARDED_BY(flush_mutex) = 1;
 
   // Memory of unflushed samples: writers wait here when there is too much.
   Mutex memory_mutex;

@@ -115,13 +115,10 @@ Status FlushGeneration(Core& core, const std::shared_ptr<Generation>& generation
   input.store_low = core.store_id.low;
   input.first_commit = CommitNumber{state.flushed_commit.value + 1};
   input.last_commit = generation->cut;
-  input.first_file_number = std::max(core.next_file_number, state.next_file_number);
+  input.file_numbers = &core.file_numbers;
   input.samples = &source;
   input.definitions = definitions;
-  // Should the edit fail with its outcome unknown, no later file takes one of these numbers.
-  core.next_file_number = input.first_file_number;
   TSDB_ASSIGN_OR_RETURN(chunk::ManifestEdit edit, compaction::Flush(input, *core.fs));
-  core.next_file_number = std::max(core.next_file_number, edit.next_file_number);
   edit.next_series_id = core.next_series_id.load(std::memory_order_relaxed);
   edit.last_commit = std::max(state.last_commit, generation->cut);
   if (core.log != nullptr) {

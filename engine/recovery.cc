@@ -302,6 +302,7 @@ Result<std::unique_ptr<Core>> Recover(const std::string& path, const OpenOptions
   core->store_id = {state.store_high, state.store_low};
   core->next_series_id.store(state.next_series_id, std::memory_order_relaxed);
   core->flushed_commit.store(state.flushed_commit.value, std::memory_order_relaxed);
+  core->file_numbers.RaiseTo(state.next_file_number);
   core->last_cut_nanos.store(start_nanos, std::memory_order_relaxed);
   TSDB_ASSIGN_OR_RETURN(core->recovery.files_removed,
                         compaction::RemoveOrphans(*core->fs, path, state, &core->recovery.notes));

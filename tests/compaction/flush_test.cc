@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <optional>
 #include <random>
 
 #include "base/memory_file_system.h"
@@ -75,14 +76,17 @@ chunk::ManifestState InitialState() {
   return state;
 }
 
+/// Files are numbered from 4 on.
 FlushInput MakeInput(SeriesSource* samples, std::span<const SeriesDefinition> definitions) {
+  static std::optional<FileNumbers> numbers;
+  numbers.emplace(4);
   FlushInput input;
   input.database_path = "db";
   input.store_high = 1;
   input.store_low = 2;
   input.first_commit = {5};
   input.last_commit = {90};
-  input.first_file_number = 4;
+  input.file_numbers = &*numbers;
   input.samples = samples;
   input.definitions = definitions;
   return input;
@@ -159,7 +163,6 @@ TEST(Flush, WritesEverySampleAndDefinition) {
   ASSERT_EQ(edit->added_catalogue_files.size(), 1u);
   EXPECT_EQ(edit->added_catalogue_files[0].number, 5u);
   EXPECT_EQ(edit->flushed_commit.value, 90u);
-  EXPECT_EQ(edit->next_file_number, 6u);
   ExpectSame(ReadContent(fs, edit->added_chunk_files), content);
   EXPECT_EQ(ReadDefinitions(fs, edit->added_catalogue_files), definitions);
 }
@@ -173,7 +176,6 @@ TEST(Flush, OfNothingOnlyMovesThePosition) {
     ASSERT_TRUE(edit.ok());
     EXPECT_TRUE(edit->added_chunk_files.empty() && edit->added_catalogue_files.empty());
     EXPECT_EQ(edit->flushed_commit.value, 90u);
-    EXPECT_EQ(edit->next_file_number, 0u);
     EXPECT_EQ(CountFiles(fs), 0u);
   }
 }
