@@ -46,8 +46,8 @@ class MergeJob {
       TSDB_RETURN_IF_ERROR(WriteOutput(output));
     }
     if (samples_in_ != samples || samples_out_ + samples_replaced_ != samples) {
-      return Status::Internal(fmt::format("merge: of {} samples {} were read, {} written and {} replaced: please report; "
-                                          "the originals are kept",
+      return Status::Internal(fmt::format("merge: of {} samples {} were read, {} written and {} replaced: "
+                                          "please report; the originals are kept",
                                           samples, samples_in_, samples_out_, samples_replaced_));
     }
     TSDB_RETURN_IF_ERROR(files_.SyncFolders());
