@@ -14,6 +14,7 @@ constexpr char kDefaultPath[] = "./tsdb-data";
 
 struct GlobalOptions {
   std::string db = kDefaultPath;
+  bool read_only = false;
   bool quiet = false;
   std::string color = "auto";
 };
@@ -27,6 +28,8 @@ void AddGlobalOptions(CLI::App* root, GlobalOptions* globals) {
       ->envname("TSDB_DB")
       ->type_name("DIR")
       ->default_str(kDefaultPath);
+  root->add_flag("--read-only", globals->read_only,
+                 "Change nothing: read beside a process that writes, or from media that cannot be written");
   root->add_flag("--quiet,-q", globals->quiet, "No progress, summaries or warnings");
   root->add_option("--color", globals->color, "Colours: auto, always or never")
       ->type_name("WHEN")
@@ -109,6 +112,7 @@ int RunCommandLine(int argc, char** argv) {
   try {
     root.parse(argc, argv);
     program.db_path = globals.db;
+    program.read_only = globals.read_only;
     program.color = UseColor(ParseColor(globals.color), STDOUT_FILENO);
     program.messages.set_color(UseColor(ParseColor(globals.color), STDERR_FILENO));
     program.messages.set_quiet(globals.quiet);

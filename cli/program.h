@@ -14,6 +14,8 @@ namespace tsdb::cli {
 
 struct Program {
   std::string db_path;
+  /// Nothing is to be changed: the database is opened read-only.
+  bool read_only = false;
   /// Whether results on stdout may use colour.
   bool color = false;
   Output out{STDOUT_FILENO};

@@ -9,6 +9,7 @@ Environment SystemEnvironment() {
   environment.fs = &PosixFileSystem();
   environment.clock = &SystemClock();
   environment.open_index = &index::OpenRocksIndex;
+  environment.open_index_read_only = &index::OpenRocksIndexReadOnly;
   return environment;
 }
 

@@ -43,6 +43,9 @@ struct Environment {
   std::function<Result<std::unique_ptr<index::SeriesIndex>>(const std::string& directory, const index::IndexOptions&,
                                                             bool* rebuilt)>
       open_index;
+  /// The same for a reader beside the writer; empty: definitions are read into memory.
+  std::function<Result<std::unique_ptr<index::SeriesIndex>>(const std::string& directory, const index::IndexOptions&)>
+      open_index_read_only;
 };
 
 /// POSIX files, the system's clock, RocksDB.

@@ -8,6 +8,7 @@
 
 #include "engine/append.h"
 #include "engine/flush_job.h"
+#include "engine/look.h"
 #include "engine/open.h"
 #include "engine/query/query_result.h"
 #include "engine/recovery.h"
@@ -94,11 +95,7 @@ Result<SeriesRef> DatabaseImpl::ResolveKey(std::string_view key) {
 
 Result<SeriesInfo> DatabaseImpl::GetSeries(SeriesRef ref) {
   TSDB_RETURN_IF_ERROR(CheckOpen());
-  TSDB_ASSIGN_OR_RETURN(const auto found, core_->index->FindByIds({&ref.id, 1}));
-  if (!found[0]) {
-    return Status::NotFound(fmt::format("no series with id {}", ref.id.value));
-  }
-  return found[0]->ToInfo();
+  return SeriesById(*core_, ref.id);
 }
 
 Status DatabaseImpl::WaitForMemory() {
@@ -141,19 +138,7 @@ Result<std::unique_ptr<QueryResult>> DatabaseImpl::Query(const QuerySpec& spec) 
 
 Result<std::vector<SeriesInfo>> DatabaseImpl::ListSeries(const Selector& selector, std::uint64_t limit) {
   TSDB_RETURN_IF_ERROR(CheckOpen());
-  TSDB_ASSIGN_OR_RETURN(std::vector<SeriesId> ids, core_->index->Select(selector));
-  if (limit != 0 && ids.size() > limit) {
-    ids.resize(limit);
-  }
-  TSDB_ASSIGN_OR_RETURN(const auto found, core_->index->FindByIds(ids));
-  std::vector<SeriesInfo> series;
-  series.reserve(found.size());
-  for (const auto& definition : found) {
-    if (definition) {
-      series.push_back(definition->ToInfo());
-    }
-  }
-  return series;
+  return SeriesOf(*core_, selector, limit);
 }
 
 Result<std::vector<std::string>> DatabaseImpl::LabelNames(std::string_view prefix, std::uint64_t limit) {
@@ -187,51 +172,19 @@ Status DatabaseImpl::Close() {
   return status.ok() ? index_status : status;
 }
 
-std::uint64_t DatabaseImpl::BytesBelow(std::string_view name) const {
-  const auto bytes = TreeBytes(*core_->fs, name.empty() ? core_->path : JoinPath(core_->path, name));
-  return bytes.ok() ? *bytes : 0;
-}
-
 Stats DatabaseImpl::GetStats() {
   Stats stats;
-  const VersionPtr version = core_->versions.Pin();
-  const wal::LogStats log = core_->log->GetStats();
-  if (auto count = core_->index->Count(); count.ok()) {
-    stats.series = *count;
-  }
-  stats.series_in_memory = core_->registry.size();
-  stats.samples_in_head = version->mutable_generation->samples();
-  const MemoryUse memory = core_->Memory();
-  stats.head_bytes = static_cast<std::uint64_t>(memory.head);
-  stats.registry_bytes = static_cast<std::uint64_t>(memory.registry);
-  stats.index_memory_bytes = static_cast<std::uint64_t>(memory.index);
-  stats.file_memory_bytes = static_cast<std::uint64_t>(memory.files);
-  stats.memory_bytes = static_cast<std::uint64_t>(memory.total());
+  FillStats(*core_, &stats);
   stats.memory_bytes_max = core_->options.memory_bytes_max;
-  for (const auto& generation : version->sealed) {
-    stats.samples_in_head += generation->samples();
-  }
-  for (const ChunkFilePtr& file : version->files) {
-    stats.samples_in_files += file->meta().samples;
-    stats.chunk_file_bytes += file->meta().bytes;
-    stats.chunks += file->meta().chunks;
-  }
-  stats.chunk_files = version->files.size();
+  const wal::LogStats log = core_->log->GetStats();
   stats.wal_bytes = log.bytes;
   stats.wal_segments = log.segments;
-  stats.catalogue_bytes = BytesBelow("catalogue");
-  stats.index_bytes = BytesBelow("index");
-  stats.bytes_on_disk = BytesBelow("");
   stats.flushes = core_->flushes.load(std::memory_order_relaxed);
   stats.flush_failures = core_->flush_failures.load(std::memory_order_relaxed);
   stats.commits = log.commits;
   stats.syncs = log.syncs;
   stats.last_commit = log.last_assigned;
   stats.durable_commit = log.last_synced;
-  stats.flushed_commit = CommitNumber{core_->flushed_commit.load(std::memory_order_relaxed)};
-  stats.unit = core_->settings.unit;
-  stats.durability = core_->settings.durability;
-  stats.duplicates = core_->settings.duplicates;
   if (!log.error.ok()) {
     stats.write_error = log.error.ToString();
   }

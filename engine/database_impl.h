@@ -37,6 +37,7 @@ class DatabaseImpl final : public Database {
                                                std::uint64_t limit) override;
   Status Flush() override;
   Status Close() override;
+  Status Refresh() override { return CheckOpen(); }
   Stats GetStats() override;
   const RecoveryReport& recovery_report() const override { return core_->recovery; }
   TimeUnit unit() const override { return core_->settings.unit; }
@@ -45,8 +46,6 @@ class DatabaseImpl final : public Database {
   Status CheckOpen() const;
   /// Waits while unflushed samples take more than twice their bound; kResourceExhausted when flushing fails.
   Status WaitForMemory();
-  /// Bytes of the files below a folder of the database; 0 when it cannot be read.
-  std::uint64_t BytesBelow(std::string_view name) const;
 
   std::unique_ptr<Core> core_;
   std::unique_ptr<Scheduler> scheduler_;

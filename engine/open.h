@@ -1,4 +1,5 @@
-// OpenDatabase: Database::Open on a given environment; what tests use to run the engine on a file system in memory.
+// OpenDatabase, OpenDatabaseReadOnly: Database::Open and OpenReadOnly on a given environment; what tests use to run the
+// engine on a file system in memory.
 //
 // Thread safety: thread-safe.
 #pragma once
@@ -14,5 +15,7 @@ namespace tsdb::engine {
 
 Result<std::unique_ptr<Database>> OpenDatabase(const std::string& path, const OpenOptions& options,
                                                const Environment& environment);
+Result<std::unique_ptr<Database>> OpenDatabaseReadOnly(const std::string& path, const ReadOnlyOptions& options,
+                                                       const Environment& environment);
 
 }  // namespace tsdb::engine

@@ -8,12 +8,12 @@
 // Lock order: life_mutex_, persist_mutex_, overlay_mutex_. No I/O happens under overlay_mutex_.
 #include <algorithm>
 
-#include "base/file_system.h"
 #include "base/mutex.h"
 #include "index/index_merge.h"
 #include "index/layer_list.h"
 #include "index/overlay_layer.h"
 #include "index/planner.h"
+#include "index/rocks_index.h"
 #include "index/rocks_store.h"
 #include "index/series_index.h"
 #include "index/stored_view.h"
@@ -440,53 +440,11 @@ class RocksIndex final : public SeriesIndex {
   std::uint64_t epoch_ TSDB_GUARDED_BY(overlay_mutex_) = 0;  // rises when layers or view are exchanged
 };
 
-// Opens what is there. kCorruption and kNotSupported: it cannot be used.
-Result<std::unique_ptr<SeriesIndex>> OpenExisting(const std::string& directory, const IndexOptions& options,
-                                                  bool expect_tables) {
-  TSDB_ASSIGN_OR_RETURN(std::unique_ptr<RocksStore> store, RocksStore::Open(directory, options.log));
-  TSDB_ASSIGN_OR_RETURN(std::unique_ptr<StoredView> stored, StoredView::Load(store->TakeSnapshot()));
-  const IndexMeta& meta = stored->meta();
-  if (stored->is_new()) {
-    if (expect_tables) {
-      return Status::Corruption(directory + ": index: there are tables, but nothing that names them");
-    }
-  } else if (meta.store_high != options.store_high || meta.store_low != options.store_low) {
-    return Status::Corruption(directory + ": index: belongs to another database");
-  } else if (meta.applied_commit > options.known_commit) {
-    return Status::Corruption(directory + ": index: claims commit " + std::to_string(meta.applied_commit.value) +
-                              ", the database knows " + std::to_string(options.known_commit.value));
-  }
-  return std::unique_ptr<SeriesIndex>(
-      std::make_unique<RocksIndex>(options, std::move(store), std::move(stored)));
-}
-
 }  // namespace
 
-Result<std::unique_ptr<SeriesIndex>> OpenRocksIndex(const std::string& directory, const IndexOptions& options,
-                                                    bool* rebuilt) {
-  FileSystem& fs = PosixFileSystem();
-  *rebuilt = false;
-  TSDB_RETURN_IF_ERROR(fs.CreateDirectories(directory));
-  TSDB_ASSIGN_OR_RETURN(const std::vector<DirectoryEntry> entries, fs.List(directory));
-  const bool has_tables = std::any_of(entries.begin(), entries.end(),
-                                      [](const DirectoryEntry& entry) { return entry.name.ends_with(".sst"); });
-  Result<std::unique_ptr<SeriesIndex>> opened = OpenExisting(directory, options, has_tables);
-  if (opened.ok() || (opened.status().code() != StatusCode::kCorruption &&
-                      opened.status().code() != StatusCode::kNotSupported)) {
-    return opened;
-  }
-  if (options.log) {
-    options.log(LogLevel::kWarning, "discarding the index: " + opened.status().ToString());
-  }
-  TSDB_RETURN_IF_ERROR(fs.RemoveAll(directory));
-  TSDB_RETURN_IF_ERROR(fs.CreateDirectories(directory));
-  *rebuilt = true;
-  opened = OpenExisting(directory, options, /*expect_tables=*/false);
-  if (!opened.ok() && opened.status().code() == StatusCode::kCorruption) {
-    // An empty directory cannot be damaged: this is the disk.
-    return Status::IoError(std::string(opened.status().message()));
-  }
-  return opened;
+std::unique_ptr<SeriesIndex> MakeRocksIndex(const IndexOptions& options, std::unique_ptr<RocksStore> store,
+                                            std::unique_ptr<StoredView> stored) {
+  return std::make_unique<RocksIndex>(options, std::move(store), std::move(stored));
 }
 
 }  // namespace tsdb::index

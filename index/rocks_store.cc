@@ -292,8 +292,8 @@ class TableSetImpl final : public RocksStore::TableSet {
 
 class RocksStoreImpl final : public RocksStore {
  public:
-  RocksStoreImpl(std::unique_ptr<rocksdb::DB> db, rocksdb::Options options, std::string directory)
-      : db_(std::move(db)), options_(std::move(options)), directory_(std::move(directory)) {}
+  RocksStoreImpl(std::unique_ptr<rocksdb::DB> db, rocksdb::Options options, std::string directory, bool read_only)
+      : db_(std::move(db)), options_(std::move(options)), directory_(std::move(directory)), read_only_(read_only) {}
 
   // RocksDB opens a table whose properties cannot be read, but its entries then have a wrong age.
   Status CheckTables() const {
@@ -318,6 +318,9 @@ class RocksStoreImpl final : public RocksStore {
   std::unique_ptr<TableSet> NewTableSet() override { return std::make_unique<TableSetImpl>(options_, directory_); }
 
   Status Ingest(TableSet& tables) override {
+    if (read_only_) {
+      return Status::ReadOnly(directory_ + ": index: was opened read-only");
+    }
     auto& set = static_cast<TableSetImpl&>(tables);
     TSDB_RETURN_IF_ERROR(set.FinishTable());
     if (set.paths().empty()) {
@@ -342,6 +345,7 @@ class RocksStoreImpl final : public RocksStore {
   const std::unique_ptr<rocksdb::DB> db_;
   const rocksdb::Options options_;
   const std::string directory_;
+  const bool read_only_;
   bool failed_ = false;  // of the last Ingest
 };
 
@@ -368,7 +372,31 @@ Result<std::unique_ptr<RocksStore>> RocksStore::Open(const std::string& director
   rocksdb::Options options = MakeOptions(std::move(log));
   rocksdb::DB* db = nullptr;
   TSDB_RETURN_IF_ERROR(FromRocks(rocksdb::DB::Open(options, directory, &db), directory));
-  auto store = std::make_unique<RocksStoreImpl>(std::unique_ptr<rocksdb::DB>(db), options, directory);
+  auto store = std::make_unique<RocksStoreImpl>(std::unique_ptr<rocksdb::DB>(db), options, directory, false);
+  TSDB_RETURN_IF_ERROR(store->CheckTables());
+  return std::unique_ptr<RocksStore>(std::move(store));
+}
+
+Result<std::unique_ptr<RocksStore>> RocksStore::OpenReadOnly(const std::string& directory,
+                                                             std::function<void(LogLevel, std::string_view)> log) {
+  TSDB_ASSIGN_OR_RETURN(const bool exists, PosixFileSystem().Exists(JoinPath(directory, "CURRENT")));
+  if (!exists) {
+    return Status::NotFound(directory + ": no index here");
+  }
+  rocksdb::Options options = MakeOptions(std::move(log));
+  options.create_if_missing = false;
+  // The form with column families: the short one may give a database that has no iterators.
+  std::vector<rocksdb::ColumnFamilyHandle*> handles;
+  rocksdb::DB* db = nullptr;
+  TSDB_RETURN_IF_ERROR(FromRocks(
+      rocksdb::DB::OpenForReadOnly(options, directory,
+                                   {{rocksdb::kDefaultColumnFamilyName, rocksdb::ColumnFamilyOptions(options)}},
+                                   &handles, &db),
+      directory));
+  auto store = std::make_unique<RocksStoreImpl>(std::unique_ptr<rocksdb::DB>(db), options, directory, true);
+  for (rocksdb::ColumnFamilyHandle* handle : handles) {
+    TSDB_RETURN_IF_ERROR(FromRocks(db->DestroyColumnFamilyHandle(handle), directory));
+  }
   TSDB_RETURN_IF_ERROR(store->CheckTables());
   return std::unique_ptr<RocksStore>(std::move(store));
 }

@@ -65,6 +65,10 @@ class RocksStore {
   /// Creates the store when the directory holds none. Removes leftovers of unfinished changes.
   static Result<std::unique_ptr<RocksStore>> Open(const std::string& directory,
                                                   std::function<void(LogLevel, std::string_view)> log);
+  /// What is there now, beside a process that may be writing it: nothing on disk is touched, Ingest is kReadOnly.
+  /// kNotFound when there is none. A writer that replaces files at this moment shows as kCorruption: try again.
+  static Result<std::unique_ptr<RocksStore>> OpenReadOnly(const std::string& directory,
+                                                          std::function<void(LogLevel, std::string_view)> log);
   virtual ~RocksStore() = default;
 
   virtual std::unique_ptr<RocksSnapshot> TakeSnapshot() const = 0;

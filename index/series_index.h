@@ -80,6 +80,14 @@ struct IndexOptions {
 /// tells. Errors only for what is not damage (kIoError, kNoSpace, kTooManyOpenFiles, kBusy).
 Result<std::unique_ptr<SeriesIndex>> OpenRocksIndex(const std::string& directory, const IndexOptions& options,
                                                     bool* rebuilt);
+/// The stored index as it is now, beside a process that may be writing it; what is applied stays in memory, Persist is
+/// kReadOnly, nothing on disk is touched. Errors: kNotFound, kCorruption, kNotSupported, kBusy … it cannot be used at
+/// this moment: try again, or do without it. kOutOfRange: it reflects commits beyond known_commit; a newer manifest
+/// may know them.
+Result<std::unique_ptr<SeriesIndex>> OpenRocksIndexReadOnly(const std::string& directory, const IndexOptions& options);
+/// Holds what is applied, in memory, in the compact form of the overlay; Persist is kReadOnly. For readers where there
+/// is no stored index to use.
+std::unique_ptr<SeriesIndex> NewOverlayIndex();
 /// The plain twin: maps in memory, linear selection. Persist only remembers the commit.
 std::unique_ptr<SeriesIndex> NewMemoryIndex();
 

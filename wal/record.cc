@@ -114,7 +114,9 @@ Status VisitRecord(std::string_view payload, CommitNumber commit, RecordVisitor&
     }
     switch (kind) {
       case OpKind::kPut:
-        TSDB_RETURN_IF_ERROR(VisitPuts(body, commit, offset, visitor));
+        if (visitor.wants_puts()) {
+          TSDB_RETURN_IF_ERROR(VisitPuts(body, commit, offset, visitor));
+        }
         break;
       case OpKind::kDefine:
         TSDB_RETURN_IF_ERROR(VisitDefinition(body, commit, offset, visitor));

@@ -67,6 +67,8 @@ class RecordBuilder {
 class RecordVisitor {
  public:
   virtual ~RecordVisitor() = default;
+  /// False: puts are stepped over without being decoded.
+  virtual bool wants_puts() const { return true; }
   virtual Status OnPuts(std::span<const Put> puts) = 0;
   /// `definition.commit` is the record's commit.
   virtual Status OnDefinition(const SeriesDefinition& definition) = 0;

@@ -12,6 +12,7 @@ namespace {
 class Forward final : public RecordVisitor {
  public:
   explicit Forward(RecordVisitor& to) : to_(to) {}
+  bool wants_puts() const override { return to_.wants_puts(); }
   Status OnPuts(std::span<const Put> puts) override { return error_ = to_.OnPuts(puts); }
   Status OnDefinition(const SeriesDefinition& definition) override { return error_ = to_.OnDefinition(definition); }
   const Status& error() const { return error_; }
@@ -75,6 +76,7 @@ Result<ReplayReport> Replayer::Run() {
   report_.last_commit = log.last_commit;
   report_.last_wall_nanos = log.last_wall_nanos;
   report_.last_valid_commit = options_.after;
+  report_.synced = log.synced;
   synced_ = log.synced;
   end_path_ = directory_;
   for (const ScannedSegment& segment : log.segments) {

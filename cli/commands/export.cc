@@ -64,7 +64,7 @@ Outcome RunExport(const ExportOptions& options, Program& program) {
   } else {
     return Outcome::Usage(std::string(selector.status().message()));
   }
-  Result<std::unique_ptr<Database>> db = OpenExisting(program);
+  Result<std::unique_ptr<Database>> db = OpenForReading(program, Reads::kAll);
   if (!db.ok()) {
     return Outcome::Failed(db.status());
   }

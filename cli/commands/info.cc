@@ -110,7 +110,7 @@ void WriteJson(const SeriesInfo& info, const SeriesFigures& figures, const Stats
 }
 
 Outcome RunInfo(const InfoOptions& options, Program& program) {
-  Result<std::unique_ptr<Database>> db = OpenExisting(program);
+  Result<std::unique_ptr<Database>> db = OpenForReading(program, Reads::kFewSeries);
   if (!db.ok()) {
     return Outcome::Failed(db.status());
   }

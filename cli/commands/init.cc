@@ -22,6 +22,9 @@ Outcome RunInit(const InitOptions& options, Program& program) {
       return Outcome::Usage(std::string(status.message()));
     }
   }
+  if (const Status status = CheckMayWrite(program); !status.ok()) {
+    return Outcome::Failed(status);
+  }
   OpenOptions open = MakeOpenOptions(program);
   open.error_if_exists = true;
   open.create.unit = *unit;

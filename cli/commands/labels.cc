@@ -79,7 +79,7 @@ void WriteWords(const Words& words, const std::string& format, Output* out) {
 }
 
 Outcome RunLabels(const LabelOptions& options, bool names, Program& program) {
-  Result<std::unique_ptr<Database>> db = OpenExisting(program);
+  Result<std::unique_ptr<Database>> db = OpenForReading(program, Reads::kFewSeries);
   if (!db.ok()) {
     return Outcome::Failed(db.status());
   }

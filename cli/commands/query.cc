@@ -67,7 +67,7 @@ Outcome RunQuery(const QueryOptions& options, Program& program) {
   if (!spec.ok()) {
     return Outcome::Usage(std::string(spec.status().message()));
   }
-  Result<std::unique_ptr<Database>> db = OpenExisting(program);
+  Result<std::unique_ptr<Database>> db = OpenForReading(program, Reads::kFewSeries);
   if (!db.ok()) {
     return Outcome::Failed(db.status());
   }

@@ -69,7 +69,7 @@ Outcome RunSeries(const SeriesOptions& options, Program& program) {
   if (!selector.ok()) {
     return Outcome::Usage(std::string(selector.status().message()));
   }
-  Result<std::unique_ptr<Database>> db = OpenExisting(program);
+  Result<std::unique_ptr<Database>> db = OpenForReading(program, Reads::kFewSeries);
   if (!db.ok()) {
     return Outcome::Failed(db.status());
   }

@@ -122,7 +122,7 @@ void WriteJson(const Stats& stats, const RecoveryReport& recovery, std::string* 
 }
 
 Outcome RunStats(bool json, Program& program) {
-  Result<std::unique_ptr<Database>> db = OpenExisting(program);
+  Result<std::unique_ptr<Database>> db = OpenForReading(program, Reads::kAll);
   if (!db.ok()) {
     return Outcome::Failed(db.status());
   }

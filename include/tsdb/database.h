@@ -6,7 +6,8 @@
 //   batch.Add(cpu, now_ms, 0.5);
 //   db->Append(batch);
 //
-// One process writes at a time; a second is refused with the holder's pid. All functions are thread-safe and may run
+// One process writes at a time; a second is refused with the holder's pid, but any number may read beside it
+// (OpenReadOnly). All functions are thread-safe and may run
 // at the same time; none throws, prints or aborts on bad input or bad files.
 #pragma once
 
@@ -33,6 +34,14 @@ class Database {
   /// kAlreadyExists, kNotSupported (newer format, or an option of a later version), kIoError, kCorruption (only when
   /// not even the manifest can be read).
   static Result<std::unique_ptr<Database>> Open(const std::string& path, const OpenOptions& options = {});
+
+  /// Opens what is in `path` for reading only: beside the process that writes it, or after it, crashed or not, also on
+  /// media that cannot be written. Takes no lock, writes nothing, does not disturb the writer. Sees every commit that
+  /// was acknowledged before the call, at any durability level, and the same again after each Refresh. A database that is
+  /// not refreshed keeps the space of files that the writer has removed meanwhile.
+  /// Calls that change something give kReadOnly. Errors: kNotFound, kNotSupported, kCorruption and kIoError as Open;
+  /// kBusy when the files kept changing under it.
+  static Result<std::unique_ptr<Database>> OpenReadOnly(const std::string& path, const ReadOnlyOptions& options = {});
 
   /// Closes without flushing if Close() was not called: the log brings everything acknowledged back.
   virtual ~Database() = default;
@@ -70,6 +79,10 @@ class Database {
   virtual Status Flush() = 0;
   /// Flushes and closes: nothing is left to replay. Later calls give kClosed. Idempotent.
   virtual Status Close() = 0;
+
+  /// Takes in what the writer did since the opening or the last Refresh; queries that run go on with what they saw. A
+  /// database opened for writing is always current: OK. Errors as OpenReadOnly; what was seen before stays.
+  virtual Status Refresh() = 0;
 
   virtual Stats GetStats() = 0;
   virtual const RecoveryReport& recovery_report() const = 0;

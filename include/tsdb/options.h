@@ -57,6 +57,16 @@ struct OpenOptions {
   std::function<void(LogLevel, std::string_view)> log;
 };
 
+/// How a database is opened for reading only.
+struct ReadOnlyOptions {
+  /// False: open and Refresh read all unflushed samples into memory, as much as they take in the writer. True: each
+  /// query reads those of its own series from the log, and sees what is there at that moment. For a process that asks once.
+  /// Default: false.
+  bool lazy_head = false;
+  /// As OpenOptions::log.
+  std::function<void(LogLevel, std::string_view)> log;
+};
+
 /// Settings of one series.
 struct SeriesSettings {
   /// Policy of this series; only meaningful when has_duplicates. Default: that of the database.
