@@ -2,309 +2,194 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <bit>
-
+#include "base/checksum.h"
 #include "base/coding.h"
-#include "chunk/column_codec.h"
-#include "chunk/statistics_codec.h"
+#include "chunk/place_seed.h"
 
 namespace tsdb::chunk {
 
 namespace {
 
-// A row's byte of encodings: two nibbles, times low, values high.
-constexpr unsigned kNibbleShared = 0;        // times: those of an earlier chunk
-constexpr unsigned kNibbleNoTimes = 14;      // times: kTimesInDirectory
-constexpr unsigned kNibbleNoValues = 0;      // values: kValuesInDirectory
-constexpr unsigned kNibbleByteFollows = 15;  // the encoding does not fit: it is in a byte of its own
-constexpr unsigned kNibbleTimeMax = 13;
-constexpr unsigned kNibbleValueMax = 14;
+/// No index entry is shorter: six varints and a checksum.
+constexpr std::uint64_t kIndexEntryBytesMin = 10;
 
-/// No row is shorter: id, encodings, column, statistics (2).
-constexpr std::uint64_t kRowBytesMin = 5;
-
-std::uint64_t Distance(Timestamp from, Timestamp to) {
-  return static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from);
-}
-Timestamp Advance(Timestamp from, std::uint64_t distance) {
-  return static_cast<Timestamp>(static_cast<std::uint64_t>(from) + distance);
+void PutTotals(const std::map<std::uint8_t, EncodingTotals>& totals, std::string* out) {
+  PutVarint(out, totals.size());
+  for (const auto& [encoding, total] : totals) {
+    out->push_back(static_cast<char>(encoding));
+    PutVarint(out, total.columns);
+    PutVarint(out, total.samples);
+    PutVarint(out, total.bytes);
+  }
 }
 
-/// Reads rows one after another; what is wrong with one is left in `problem`.
-class RowDecoder {
- public:
-  RowDecoder(std::string_view data, const ChunkFileFooter& footer, std::vector<ChunkEntry>* entries)
-      : reader_(data), footer_(footer), entries_(entries) {}
-
-  const ByteReader& reader() const { return reader_; }
-  const char* problem() const { return problem_; }
-  std::uint64_t position() const { return position_; }
-  std::uint64_t time_columns() const { return column_rows_.size(); }
-  std::uint64_t series() const { return series_; }
-  std::uint64_t samples() const { return samples_; }
-
-  bool ReadRow() {
-    ChunkEntry entry;
-    if (!ReadRow(&entry)) {
-      problem_ = problem_ == nullptr ? "the row ends too early or holds an impossible number" : problem_;
+bool ReadTotals(ByteReader* reader, std::vector<EncodingTotals>* totals) {
+  totals->clear();
+  std::uint64_t count = 0;
+  if (!reader->ReadVarint(&count) || count > 256) {
+    return false;
+  }
+  for (std::uint64_t i = 0; i < count; ++i) {
+    EncodingTotals total;
+    if (!reader->ReadFixed(&total.encoding) || !reader->ReadVarint(&total.columns) ||
+        !reader->ReadVarint(&total.samples) || !reader->ReadVarint(&total.bytes) ||
+        (!totals->empty() && totals->back().encoding >= total.encoding)) {
       return false;
     }
-    samples_ += entry.statistics.count;
-    previous_ = entry;
-    entries_->push_back(entry);
+    totals->push_back(total);
+  }
+  return true;
+}
+
+void Count(std::map<std::uint8_t, EncodingTotals>* totals, std::uint8_t encoding, std::uint32_t samples,
+           std::uint32_t bytes) {
+  EncodingTotals& total = (*totals)[encoding];
+  total.encoding = encoding;
+  total.columns += 1;
+  total.samples += samples;
+  total.bytes += bytes;
+}
+
+/// Reads index entries one after another.
+class IndexReader {
+ public:
+  IndexReader(std::string_view data, const ChunkFileFooter& footer) : reader_(data), footer_(footer) {
+    previous_.offset = footer.directory_offset;
+    previous_.columns_end = kChunkFileHeaderBytes;
+  }
+
+  ByteReader& reader() { return reader_; }
+  std::uint64_t rows() const { return rows_; }
+  bool ends_right() const {
+    return reader_.empty() && previous_.offset + previous_.bytes == footer_.index_offset &&
+           previous_.columns_end == footer_.directory_offset;
+  }
+
+  bool Next(DirectoryBlock* block) {
+    std::uint64_t id_step = 0;
+    std::int64_t time_step = 0;
+    std::uint64_t id_span = 0;
+    std::uint64_t rows = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t columns = 0;
+    if (!reader_.ReadVarint(&id_step) || !reader_.ReadVarintSigned(&time_step) || !reader_.ReadVarint(&id_span) ||
+        !reader_.ReadVarint(&rows) || !reader_.ReadVarint(&bytes) || !reader_.ReadVarint(&columns) || !reader_.ReadFixed(&block->checksum)) {
+      return false;
+    }
+    block->first_id.value = previous_.last_id.value + id_step;
+    block->last_id.value = block->first_id.value + id_span;
+    block->first_time = static_cast<Timestamp>(static_cast<std::uint64_t>(previous_.first_time) +
+                                               static_cast<std::uint64_t>(time_step));
+    block->offset = previous_.offset + previous_.bytes;
+    block->columns_begin = previous_.columns_end;
+    if (bytes == 0 || bytes > footer_.index_offset - block->offset || rows == 0 || rows > kDirectoryBlockRows ||
+        columns > footer_.directory_offset - block->columns_begin || block->first_id.value == 0 ||
+        block->first_time < kTimestampMin || bytes > UINT32_MAX ||
+        block->first_id < previous_.last_id || block->last_id < block->first_id ||
+        (block->first_id == previous_.first_id && block->first_time <= previous_.first_time)) {
+      return false;
+    }
+    block->columns_end = block->columns_begin + columns;
+    block->bytes = static_cast<std::uint32_t>(bytes);
+    block->rows = static_cast<std::uint32_t>(rows);
+    rows_ += rows;
+    previous_ = *block;
     return true;
   }
 
  private:
-  bool Fail(const char* problem) {
-    problem_ = problem;
-    return false;
-  }
-
-  bool ReadRow(ChunkEntry* entry) {
-    std::uint64_t id_delta = 0;
-    std::uint8_t encodings = 0;
-    if (!reader_.ReadVarint(&id_delta) || !reader_.ReadFixed(&encodings)) {
-      return false;
-    }
-    entry->id.value = previous_.id.value + id_delta;
-    if (entry->id.value < previous_.id.value || entry->id.value == 0) {
-      return Fail("the series id is out of range");
-    }
-    const bool same_series = id_delta == 0;
-    series_ += same_series ? 0 : 1;
-    const unsigned time_nibble = encodings & 15;
-    if (time_nibble == kNibbleShared ? !ReadShared(entry) : !ReadTimes(time_nibble, same_series, entry)) {
-      return false;
-    }
-    if (same_series && entry->first_time <= previous_.last_time) {
-      return Fail("the chunk overlaps the one before it");
-    }
-    return ReadValues(encodings >> 4, entry) && ReadStatistics(entry);
-  }
-
-  bool ReadShared(ChunkEntry* entry) {
-    std::uint64_t back = 0;
-    if (!reader_.ReadVarint(&back) || back >= column_rows_.size()) {
-      return Fail("the shared time column does not exist");
-    }
-    const ChunkEntry& owner = (*entries_)[column_rows_[column_rows_.size() - 1 - back]];
-    entry->first_time = owner.first_time;
-    entry->last_time = owner.last_time;
-    entry->statistics.count = owner.statistics.count;
-    entry->time_offset = owner.time_offset;
-    entry->time_bytes = owner.time_bytes;
-    entry->time_checksum = owner.time_checksum;
-    entry->time_encoding = owner.time_encoding;
-    return true;
-  }
-
-  bool ReadTimes(unsigned nibble, bool same_series, ChunkEntry* entry) {
-    std::uint64_t first = 0;
-    std::uint64_t span = 0;
-    std::int64_t count_change = 0;
-    if (!ReadEncoding(nibble, kNibbleNoTimes, &entry->time_encoding) || !reader_.ReadVarint(&first) ||
-        !reader_.ReadVarint(&span) || !reader_.ReadVarintSigned(&count_change)) {
-      return false;
-    }
-    entry->first_time = same_series ? Advance(previous_.last_time, first)
-                                    : Advance(previous_.first_time, static_cast<std::uint64_t>(UnZigZag(first)));
-    entry->last_time = Advance(entry->first_time, span);
-    if (entry->first_time < kTimestampMin || entry->last_time < entry->first_time) {
-      return Fail("the times are out of range");
-    }
-    const std::uint64_t count = previous_.statistics.count + static_cast<std::uint64_t>(count_change);
-    if (count == 0 || count > kChunkSamplesMax || span < count - 1 || (count == 1 && span != 0)) {
-      return Fail("the count of samples is out of range");
-    }
-    entry->statistics.count = static_cast<std::uint32_t>(count);
-    if (entry->time_encoding == kTimesInDirectory && count > 1 && span % (count - 1) != 0) {
-      return Fail("the times are not evenly spaced");
-    }
-    column_rows_.push_back(entries_->size());
-    entry->time_offset = position_;
-    return entry->time_encoding == kTimesInDirectory ||
-           ReadColumn(entry->statistics.count, &entry->time_bytes, &entry->time_checksum);
-  }
-
-  bool ReadValues(unsigned nibble, ChunkEntry* entry) {
-    if (!ReadEncoding(nibble, kNibbleNoValues, &entry->value_encoding)) {
-      return false;
-    }
-    entry->value_offset = position_;
-    return entry->value_encoding == kValuesInDirectory ||
-           ReadColumn(entry->statistics.count, &entry->value_bytes, &entry->value_checksum);
-  }
-
-  /// `none` is the nibble of a column without bytes, whose encoding is 0.
-  bool ReadEncoding(unsigned nibble, unsigned none, std::uint8_t* encoding) {
-    if (nibble == none) {
-      *encoding = 0;
-      return true;
-    }
-    if (nibble == kNibbleByteFollows) {
-      return reader_.ReadFixed(encoding) && (*encoding != 0 || Fail("the encoding is out of range"));
-    }
-    *encoding = static_cast<std::uint8_t>(nibble);
-    return true;
-  }
-
-  bool ReadColumn(std::uint32_t count, std::uint32_t* bytes, std::uint32_t* checksum) {
-    std::uint64_t n = 0;
-    if (!reader_.ReadVarint(&n) || !reader_.ReadFixed(checksum)) {
-      return false;
-    }
-    if (n == 0 || n > ColumnBytesMax(count) || n > footer_.directory_offset - position_) {
-      return Fail("the column reaches beyond its bounds");
-    }
-    *bytes = static_cast<std::uint32_t>(n);
-    position_ += n;
-    return true;
-  }
-
-  bool ReadStatistics(ChunkEntry* entry) {
-    ChunkStatistics& s = entry->statistics;
-    if (!DecodeStatistics(&reader_, &s)) {
-      return false;
-    }
-    if (s.nan_count > s.count || (entry->value_encoding == kValuesInDirectory && !ValuesAreConstant(s))) {
-      return Fail("the statistics contradict the row");
-    }
-    return true;
-  }
-
   ByteReader reader_;
   const ChunkFileFooter& footer_;
-  std::vector<ChunkEntry>* entries_;
-  std::vector<std::size_t> column_rows_;  // by ordinal of a time column: the row that brought it
-  ChunkEntry previous_;
-  std::uint64_t position_ = kChunkFileHeaderBytes;
-  std::uint64_t series_ = 0;
-  std::uint64_t samples_ = 0;
-  const char* problem_ = nullptr;
+  DirectoryBlock previous_;
+  std::uint64_t rows_ = 0;
 };
 
 }  // namespace
 
-bool TimesAreEven(std::span<const Timestamp> times) {
-  if (times.size() < 3) {
-    return true;
+void DirectoryEncoder::Add(const ChunkEntry& entry, std::uint64_t ordinal, const RowDetails& details,
+                           std::uint64_t columns_end) {
+  if (rows_.rows() == 0) {
+    block_.first_id = entry.id;
+    block_.first_time = entry.first_time;
+    block_.columns_begin = columns_end_;
+    rows_.Start(columns_end_);
   }
-  const std::uint64_t step = Distance(times[0], times[1]);
-  std::uint64_t differences = 0;
-  for (std::size_t i = 2; i < times.size(); ++i) {
-    differences |= Distance(times[i - 1], times[i]) ^ step;
-  }
-  return differences == 0;
-}
-
-bool ValuesAreConstant(const ChunkStatistics& s) {
-  const auto bits = std::bit_cast<std::uint64_t>(s.first);
-  return s.nan_count == 0 && s.first == s.first && bits == std::bit_cast<std::uint64_t>(s.last) &&
-         bits == std::bit_cast<std::uint64_t>(s.min) && bits == std::bit_cast<std::uint64_t>(s.max);
-}
-
-Status DecodeTimeColumn(const ChunkEntry& entry, std::string_view data, Timestamp* out) {
-  const std::size_t count = entry.statistics.count;
-  if (entry.time_encoding != kTimesInDirectory) {
-    TSDB_RETURN_IF_ERROR(DecodeTimes(entry.time_encoding, data, count, out));
-    if (out[0] != entry.first_time || out[count - 1] != entry.last_time) {
-      return Status::Corruption("the times do not begin and end as the directory says");
-    }
-    return {};
-  }
-  const std::uint64_t step = count > 1 ? Distance(entry.first_time, entry.last_time) / (count - 1) : 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    out[i] = Advance(entry.first_time, i * step);
-  }
-  return {};
-}
-
-Status DecodeValueColumn(const ChunkEntry& entry, std::string_view data, double* out) {
-  const std::size_t count = entry.statistics.count;
-  if (entry.value_encoding != kValuesInDirectory) {
-    return DecodeValues(entry.value_encoding, data, count, out);
-  }
-  std::fill(out, out + count, entry.statistics.first);
-  return {};
-}
-
-void DirectoryEncoder::Add(const ChunkEntry& entry, std::optional<std::uint64_t> shared_column) {
-  unsigned times = kNibbleShared;
-  if (!shared_column) {
-    times = entry.time_encoding == kTimesInDirectory ? kNibbleNoTimes
-            : entry.time_encoding <= kNibbleTimeMax  ? entry.time_encoding
-                                                     : kNibbleByteFollows;
-  }
-  const unsigned values = entry.value_encoding == kValuesInDirectory ? kNibbleNoValues
-                          : entry.value_encoding <= kNibbleValueMax  ? entry.value_encoding
-                                                                     : kNibbleByteFollows;
-  const bool same_series = entry.id == previous_.id;
-  PutVarint(&bytes_, entry.id.value - previous_.id.value);
-  bytes_.push_back(static_cast<char>(times | values << 4));
-  if (shared_column) {
-    PutVarint(&bytes_, time_columns_ - 1 - *shared_column);
-  } else {
-    if (times == kNibbleByteFollows) {
-      bytes_.push_back(static_cast<char>(entry.time_encoding));
-    }
-    if (same_series) {
-      PutVarint(&bytes_, Distance(previous_.last_time, entry.first_time));
-    } else {
-      PutVarintSigned(&bytes_, static_cast<std::int64_t>(Distance(previous_.first_time, entry.first_time)));
-    }
-    PutVarint(&bytes_, Distance(entry.first_time, entry.last_time));
-    PutVarintSigned(&bytes_, static_cast<std::int64_t>(entry.statistics.count) -
-                                 static_cast<std::int64_t>(previous_.statistics.count));
-    if (entry.time_encoding != kTimesInDirectory) {
-      PutVarint(&bytes_, entry.time_bytes);
-      PutFixed32(&bytes_, entry.time_checksum);
-    }
+  rows_.Add(entry, ordinal, details);
+  columns_end_ = columns_end;
+  if (ordinal == time_columns_) {
+    Count(&times_, entry.time_encoding, entry.count, entry.time_bytes);
     ++time_columns_;
   }
-  if (values == kNibbleByteFollows) {
-    bytes_.push_back(static_cast<char>(entry.value_encoding));
+  Count(&values_, entry.value_encoding, entry.count, entry.value_bytes);
+  if (rows_.rows() == kDirectoryBlockRows || rows_.bytes().size() >= kDirectoryBlockBytes) {
+    EndBlock();
   }
-  if (entry.value_encoding != kValuesInDirectory) {
-    PutVarint(&bytes_, entry.value_bytes);
-    PutFixed32(&bytes_, entry.value_checksum);
-  }
-  EncodeStatistics(entry.statistics, &bytes_);
-  previous_ = entry;
 }
 
-Status DecodeDirectory(std::string_view data, const ChunkFileFooter& footer, std::vector<ChunkEntry>* entries) {
-  entries->clear();
+void DirectoryEncoder::EndBlock() {
+  block_.offset = blocks_bytes_.size();
+  block_.bytes = static_cast<std::uint32_t>(rows_.bytes().size());
+  block_.rows = static_cast<std::uint32_t>(rows_.rows());
+  block_.columns_end = columns_end_;
+  block_.last_id = rows_.last_id();
+  blocks_.push_back(block_);
+  blocks_bytes_ += rows_.bytes();
+  rows_.Start(columns_end_);
+}
+
+std::string DirectoryEncoder::Finish(ChunkFileFooter* footer) {
+  if (rows_.rows() != 0) {
+    EndBlock();
+  }
+  std::string bytes = std::move(blocks_bytes_);
+  footer->directory_offset = columns_end_;
+  footer->index_offset = columns_end_ + bytes.size();
+  footer->blocks = blocks_.size();
+  PutTotals(times_, &bytes);
+  PutTotals(values_, &bytes);
+  DirectoryBlock previous;
+  for (const DirectoryBlock& block : blocks_) {
+    PutVarint(&bytes, block.first_id.value - previous.last_id.value);
+    PutVarintSigned(&bytes, static_cast<std::int64_t>(static_cast<std::uint64_t>(block.first_time) -
+                                                      static_cast<std::uint64_t>(previous.first_time)));
+    PutVarint(&bytes, block.last_id.value - block.first_id.value);
+    PutVarint(&bytes, block.rows);
+    PutVarint(&bytes, block.bytes);
+    PutVarint(&bytes, block.columns_end - block.columns_begin);
+    PutFixed32(&bytes, Checksum32(std::string_view(bytes).substr(block.offset, block.bytes),
+                                  PlaceSeed(file_number_, footer->directory_offset + block.offset)));
+    previous = block;
+  }
+  const std::uint64_t index_at = footer->index_offset - footer->directory_offset;
+  footer->index_checksum =
+      Checksum64(std::string_view(bytes).substr(index_at), PlaceSeed(file_number_, footer->index_offset));
+  return bytes;
+}
+
+Status DecodeDirectoryIndex(std::string_view data, const ChunkFileFooter& footer, std::vector<DirectoryBlock>* blocks,
+                            ChunkFileTotals* totals) {
+  blocks->clear();
   const auto corruption = [&](std::uint64_t offset, std::string_view what) {
-    return Status::Corruption(fmt::format("@{}: directory: {}", footer.directory_offset + offset, what));
+    return Status::Corruption(fmt::format("@{}: index of the directory: {}", footer.index_offset + offset, what));
   };
-  if (footer.chunks == 0 || footer.chunks > data.size() / kRowBytesMin) {
-    return corruption(0, fmt::format("{} chunks do not fit {} bytes", footer.chunks, data.size()));
+  if (footer.blocks == 0 || footer.blocks > data.size() / kIndexEntryBytesMin) {
+    return corruption(0, fmt::format("{} blocks do not fit {} bytes", footer.blocks, data.size()));
   }
-  entries->reserve(static_cast<std::size_t>(footer.chunks));
-  RowDecoder decoder(data, footer, entries);
-  for (std::uint64_t row = 0; row < footer.chunks; ++row) {
-    if (!decoder.ReadRow()) {
-      return corruption(decoder.reader().offset(), fmt::format("row {}: {}", row, decoder.problem()));
+  IndexReader index(data, footer);
+  if (!ReadTotals(&index.reader(), &totals->times) || !ReadTotals(&index.reader(), &totals->values)) {
+    return corruption(index.reader().offset(), "the totals of the encodings are damaged");
+  }
+  totals->directory_bytes = footer.index_offset + data.size() - footer.directory_offset;
+  blocks->reserve(static_cast<std::size_t>(footer.blocks));
+  for (std::uint64_t i = 0; i < footer.blocks; ++i) {
+    DirectoryBlock block;
+    if (!index.Next(&block)) {
+      return corruption(index.reader().offset(), fmt::format("block {}: it is cut short or out of range", i));
     }
+    blocks->push_back(block);
   }
-  if (!decoder.reader().empty()) {
-    return corruption(decoder.reader().offset(), "bytes after the last row");
-  }
-  if (decoder.position() != footer.directory_offset) {
-    return corruption(0, fmt::format("the columns end at {}", decoder.position()));
-  }
-  Timestamp first_time = kTimestampMax;
-  Timestamp last_time = kTimestampMin;
-  for (const ChunkEntry& entry : *entries) {
-    first_time = std::min(first_time, entry.first_time);
-    last_time = std::max(last_time, entry.last_time);
-  }
-  if (decoder.series() != footer.series || decoder.samples() != footer.samples ||
-      decoder.time_columns() != footer.time_columns || first_time != footer.first_time ||
-      last_time != footer.last_time) {
-    return corruption(0, "counts or times differ from the footer's");
+  if (!index.ends_right() || index.rows() != footer.chunks) {
+    return corruption(0, "blocks, columns or chunks do not add up to the footer's");
   }
   return {};
 }

@@ -1,57 +1,61 @@
-// The directory of a chunk file: one row of varints per chunk, each relative to the row before. Byte layout:
-// docs/format/chunk-file.md.
+// The directory of a chunk file: blocks of rows, and an index of the blocks. Byte layout: docs/format/chunk-file.md.
 //
-// Columns are stored in the order of the rows, without gaps, so that a row needs only their lengths; a chunk that
-// shares its times with an earlier one names that time column and repeats nothing of it.
+//   columns │ block · block · block · … │ index │ footer
 //
-// Two columns need no bytes of their own: times at even steps (encoding 0: first time, last time and count say it all)
-// and values that are all the same bits (encoding 0: the statistics' first).
+// The index is small (some 12 bytes for about a hundred chunks) and read whole; it also tells how many columns of each
+// encoding there are. A block is read when one of its rows is wanted.
 //
 // Thread safety: values and pure functions.
 #pragma once
 
 #include <cstdint>
-#include <optional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "chunk/chunk_file.h"
 #include "chunk/chunk_file_format.h"
+#include "chunk/directory_rows.h"
 #include "tsdb/status.h"
 
 namespace tsdb::chunk {
 
-/// Encodings of a column that is wholly described by the directory.
-inline constexpr std::uint8_t kTimesInDirectory = 0;
-inline constexpr std::uint8_t kValuesInDirectory = 0;
+/// A block ends behind the row that brings it to one of these.
+inline constexpr std::size_t kDirectoryBlockRows = 128;
+inline constexpr std::size_t kDirectoryBlockBytes = 4096;
 
-/// True when the times are first, first + step, first + 2·step …
-bool TimesAreEven(std::span<const Timestamp> times);
-/// True when all values a chunk's statistics were made of are the same bits, and not NaN.
-bool ValuesAreConstant(const ChunkStatistics& statistics);
-
-/// Decodes a chunk's columns from their (untrusted) bytes, those described by the directory included; `out` has room
-/// for entry.statistics.count. kCorruption when the bytes do not fit the entry.
-Status DecodeTimeColumn(const ChunkEntry& entry, std::string_view data, Timestamp* out);
-Status DecodeValueColumn(const ChunkEntry& entry, std::string_view data, double* out);
-
+/// Gathers the rows of a file; the blocks stay in memory until the end.
 class DirectoryEncoder {
  public:
-  /// Appends a row. `shared_column`: the ordinal (0 for the file's first) of the time column this chunk shares; absent
-  /// when the chunk has a new one, which then gets the next ordinal.
-  void Add(const ChunkEntry& entry, std::optional<std::uint64_t> shared_column);
-  const std::string& bytes() const { return bytes_; }
+  explicit DirectoryEncoder(std::uint64_t file_number) : file_number_(file_number) {}
+  /// Appends a row. `ordinal` of its time column: time_columns() for a new one, else that of an earlier chunk with the
+  /// same times. `columns_end`: where the file's columns end so far.
+  void Add(const ChunkEntry& entry, std::uint64_t ordinal, const RowDetails& details, std::uint64_t columns_end);
   std::uint64_t time_columns() const { return time_columns_; }
+  /// Bytes of the blocks so far.
+  std::uint64_t bytes() const { return blocks_bytes_.size() + rows_.bytes().size(); }
+  /// Closes the last block; sets the footer's directory_offset (where the columns end), index_offset, index_checksum
+  /// and blocks, and returns the blocks and the index.
+  std::string Finish(ChunkFileFooter* footer);
 
  private:
-  std::string bytes_;
-  ChunkEntry previous_;
+  void EndBlock();
+
+  const std::uint64_t file_number_;
+  DirectoryRowWriter rows_;
+  std::string blocks_bytes_;
+  std::vector<DirectoryBlock> blocks_;  // offsets from the first block on; without checksums
+  DirectoryBlock block_;                // the open one
+  std::uint64_t columns_end_ = kChunkFileHeaderBytes;
+  std::map<std::uint8_t, EncodingTotals> times_;
+  std::map<std::uint8_t, EncodingTotals> values_;
   std::uint64_t time_columns_ = 0;
 };
 
-/// Reads and checks a whole directory against its footer: order, bounds, and that the columns fill the file from the
-/// header to the directory. The message of an error starts at "@<offset>: …".
-Status DecodeDirectory(std::string_view data, const ChunkFileFooter& footer, std::vector<ChunkEntry>* entries);
+/// Reads and checks the index, whose checksum was verified, against its footer. The message of an error starts at
+/// "@<offset>: …".
+Status DecodeDirectoryIndex(std::string_view data, const ChunkFileFooter& footer, std::vector<DirectoryBlock>* blocks,
+                            ChunkFileTotals* totals);
 
 }  // namespace tsdb::chunk

@@ -3,10 +3,12 @@
 //   header · column blocks · directory · footer          a checksum on each, verified before first use
 //
 // Each chunk is a time column and a value column; identical time columns of a file are stored once. The directory
-// holds, per chunk, id, first and last time, count, where its columns are, and statistics.
+// holds, per chunk, id, first and last time, count, where its columns are, and statistics. It is cut into blocks, each
+// with its own checksum, below an index of the blocks.
 //
 // Writer: writes what it is given in order, decodes what it encoded and compares before it goes on, fsyncs the file on
-// Finish; the caller fsyncs the folder. Reader: pread of whole blocks; the directory stays in memory.
+// Finish; the caller fsyncs the folder. Reader: pread of whole columns and directory blocks; in memory stays only the
+// index of the blocks.
 //
 // Thread safety: a writer belongs to one thread; a reader is thread-safe.
 #pragma once
@@ -19,40 +21,14 @@
 #include <vector>
 
 #include "base/file_system.h"
+#include "chunk/chunk_rows.h"
+#include "chunk/column_buffer.h"
+#include "chunk/column_codec.h"
 #include "chunk/columns.h"
 #include "tsdb/result.h"
 #include "tsdb/types.h"
 
 namespace tsdb::chunk {
-
-/// Statistics of a chunk's values. NaN values count only in count and nan_count (first and last keep any value, bit for
-/// bit). min and max are NaN (the canonical quiet one) when every value is; -0.0 counts as less than +0.0, so that they
-/// do not depend on the order of the values.
-struct ChunkStatistics {
-  std::uint32_t count = 0;
-  std::uint32_t nan_count = 0;
-  double min = 0;
-  double max = 0;
-  double first = 0;
-  double last = 0;
-};
-ChunkStatistics ComputeStatistics(std::span<const double> values);
-
-/// One line of the directory.
-struct ChunkEntry {
-  SeriesId id;
-  Timestamp first_time = 0;
-  Timestamp last_time = 0;
-  ChunkStatistics statistics;
-  std::uint64_t time_offset = 0;
-  std::uint64_t value_offset = 0;
-  std::uint32_t time_bytes = 0;
-  std::uint32_t value_bytes = 0;
-  std::uint32_t time_checksum = 0;
-  std::uint32_t value_checksum = 0;
-  std::uint8_t time_encoding = 0;   // numbers in docs/format/encodings.md
-  std::uint8_t value_encoding = 0;
-};
 
 /// What the manifest keeps of a chunk file.
 struct ChunkFileMeta {
@@ -71,9 +47,6 @@ struct ChunkFileMeta {
   friend bool operator==(const ChunkFileMeta&, const ChunkFileMeta&) = default;
 };
 
-/// Largest number of samples in a chunk.
-inline constexpr std::size_t kChunkSamplesMax = 8192;
-
 struct ChunkFileOptions {
   std::uint64_t store_high = 0;
   std::uint64_t store_low = 0;
@@ -81,6 +54,8 @@ struct ChunkFileOptions {
   CommitNumber first_commit;
   CommitNumber last_commit;
   std::uint32_t level = 0;
+  /// Of the writer; the file does not hold it.
+  Effort effort = Effort::kFast;
 };
 
 class ChunkFileWriter {
@@ -99,21 +74,49 @@ class ChunkFileWriter {
   virtual Result<ChunkFileMeta> Finish() = 0;
 };
 
+/// Columns of one encoding in a file: 0 is the one without bytes.
+struct EncodingTotals {
+  std::uint8_t encoding = 0;
+  std::uint64_t columns = 0;
+  std::uint64_t samples = 0;
+  std::uint64_t bytes = 0;
+  friend bool operator==(const EncodingTotals&, const EncodingTotals&) = default;
+};
+
+/// Where the bytes of a file are. Time columns count once, however many chunks share them.
+struct ChunkFileTotals {
+  std::vector<EncodingTotals> times;  // ascending by encoding
+  std::vector<EncodingTotals> values;
+  std::uint64_t directory_bytes = 0;
+};
+
 class ChunkFileReader {
  public:
-  /// Opens and checks header, footer and directory. kCorruption (with path@offset), kNotSupported (newer version).
+  /// Opens and checks header, footer and the index of the directory; rows are checked when they are looked at.
+  /// kCorruption (with path@offset), kNotSupported (newer version).
   static Result<std::unique_ptr<ChunkFileReader>> Open(FileSystem& fs, const std::string& path);
   virtual ~ChunkFileReader() = default;
 
   virtual const ChunkFileOptions& options() const = 0;
   virtual const ChunkFileMeta& meta() const = 0;
+  virtual const ChunkFileTotals& totals() const = 0;
   virtual const std::string& path() const = 0;
-  /// The whole directory, sorted by (id, first time).
-  virtual std::span<const ChunkEntry> entries() const = 0;
-  /// The chunks of one series; empty when it has none.
-  virtual std::span<const ChunkEntry> Find(SeriesId id) const = 0;
+
+  /// Replaces `rows` by the chunks of one series that overlap `range`. kCorruption when a block of the directory that
+  /// may hold some is damaged: the chunks of other blocks are not touched by that.
+  virtual Status Find(SeriesId id, TimeRange range, ChunkRows* rows) const = 0;
+  /// The whole directory, a block at a time, in order: replaces `rows` by the chunks of block 0 .. blocks() - 1.
+  /// kCorruption when that block is damaged; the others can still be read.
+  virtual std::size_t blocks() const = 0;
+  virtual Status ReadBlock(std::size_t block, ChunkRows* rows) const = 0;
+
   /// Replaces `out` by the samples of a chunk. Checksums are verified, the decoder checks the rest: kCorruption.
   virtual Status Read(const ChunkEntry& entry, Columns* out) const = 0;
+  /// Appends to `out` the samples of rows [begin, end) of `rows`, chunks of one series as Find gave them, in order:
+  /// of each chunk the pages that overlap `range` and none else, so the caller still cuts at both ends. Reads
+  /// neighbouring columns at once.
+  virtual Status ReadPages(const ChunkRows& rows, std::size_t begin, std::size_t end, TimeRange range,
+                           ColumnBuffer* out) const = 0;
   /// Reads and checks every byte of the file; one message per damaged place.
   virtual Status Verify(std::vector<std::string>* damage) const = 0;
   virtual std::uint64_t memory_bytes() const = 0;

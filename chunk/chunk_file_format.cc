@@ -62,12 +62,12 @@ Status DecodeChunkFileHeader(std::string_view data, ChunkFileOptions* options) {
 std::string EncodeChunkFileFooter(const ChunkFileFooter& footer, std::uint64_t file_number) {
   std::string out;
   PutFixed64(&out, footer.directory_offset);
-  PutFixed64(&out, footer.directory_bytes);
-  PutFixed64(&out, footer.directory_checksum);
+  PutFixed64(&out, footer.index_offset);
+  PutFixed64(&out, footer.index_checksum);
   PutFixed64(&out, footer.chunks);
   PutFixed64(&out, footer.series);
   PutFixed64(&out, footer.samples);
-  PutFixed64(&out, footer.time_columns);
+  PutFixed64(&out, footer.blocks);
   PutFixed64(&out, static_cast<std::uint64_t>(footer.first_time));
   PutFixed64(&out, static_cast<std::uint64_t>(footer.last_time));
   PutFixed64(&out, footer.file_bytes);
@@ -85,12 +85,12 @@ Status DecodeChunkFileFooter(std::string_view data, std::uint64_t file_number, s
   std::uint32_t checksum = 0;
   std::string_view magic;
   reader.ReadFixed(&footer->directory_offset);
-  reader.ReadFixed(&footer->directory_bytes);
-  reader.ReadFixed(&footer->directory_checksum);
+  reader.ReadFixed(&footer->index_offset);
+  reader.ReadFixed(&footer->index_checksum);
   reader.ReadFixed(&footer->chunks);
   reader.ReadFixed(&footer->series);
   reader.ReadFixed(&footer->samples);
-  reader.ReadFixed(&footer->time_columns);
+  reader.ReadFixed(&footer->blocks);
   reader.ReadFixed(&footer->first_time);
   reader.ReadFixed(&footer->last_time);
   reader.ReadFixed(&footer->file_bytes);
@@ -107,8 +107,7 @@ Status DecodeChunkFileFooter(std::string_view data, std::uint64_t file_number, s
                                             footer_offset, version, kChunkFileVersion));
   }
   if (footer->file_bytes != file_bytes || footer->directory_offset < kChunkFileHeaderBytes ||
-      footer->directory_offset > footer_offset ||
-      footer->directory_bytes != footer_offset - footer->directory_offset) {
+      footer->directory_offset > footer->index_offset || footer->index_offset > footer_offset) {
     return Status::Corruption(
         fmt::format("@{}: the footer does not fit a file of {} bytes", footer_offset, file_bytes));
   }

@@ -1,7 +1,7 @@
 // The fixed parts of a chunk file: header, footer and their limits. Byte layout: docs/format/chunk-file.md.
 //
-//   0        64                    directory_offset        footer_offset   file size
-//   | header | column · column · … | directory              | footer        |
+//   0        64                    directory_offset   index_offset   footer_offset   file size
+//   | header | column · column · … | block · block · …  | index        | footer        |
 //
 // Thread safety: values and pure functions.
 #pragma once
@@ -24,17 +24,14 @@ inline constexpr std::size_t kChunkFileFooterBytes = 96;
 inline constexpr std::size_t kChunkFileHeaderChecksumOffset = 60;
 inline constexpr std::size_t kChunkFileFooterChecksumOffset = 84;
 
-/// No column of `count` samples is longer: what an encoder writes stays far below, so more is damage.
-inline constexpr std::uint64_t ColumnBytesMax(std::uint64_t count) { return count * 16 + 1024; }
-
 struct ChunkFileFooter {
   std::uint64_t directory_offset = 0;
-  std::uint64_t directory_bytes = 0;
-  std::uint64_t directory_checksum = 0;  // Checksum64
+  std::uint64_t index_offset = 0;
+  std::uint64_t index_checksum = 0;  // Checksum64
   std::uint64_t chunks = 0;
   std::uint64_t series = 0;
   std::uint64_t samples = 0;
-  std::uint64_t time_columns = 0;  // stored ones, each counted once
+  std::uint64_t blocks = 0;
   Timestamp first_time = 0;
   Timestamp last_time = 0;
   std::uint64_t file_bytes = 0;

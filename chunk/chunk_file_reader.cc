@@ -1,10 +1,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
+#include <iterator>
 #include <new>
+#include <optional>
+#include <utility>
 
 #include "base/checksum.h"
+#include "chunk/chunk_columns.h"
 #include "chunk/chunk_directory.h"
 #include "chunk/chunk_file.h"
 #include "chunk/chunk_file_format.h"
@@ -15,6 +18,9 @@ namespace tsdb::chunk {
 
 namespace {
 
+/// Neighbouring columns are read together up to about so many bytes.
+constexpr std::uint64_t kReadBytes = 1 << 20;
+
 /// Reads exactly `n` bytes; a file that ends before is damaged.
 Status ReadExactly(const RandomReadFile& file, std::uint64_t offset, std::size_t n, char* out) {
   TSDB_ASSIGN_OR_RETURN(const std::size_t got, file.ReadAt(offset, n, out));
@@ -22,14 +28,6 @@ Status ReadExactly(const RandomReadFile& file, std::uint64_t offset, std::size_t
     return Status::Corruption(fmt::format("{}@{}: the file ends {} bytes too early", file.path(), offset, n - got));
   }
   return {};
-}
-
-bool SameStatistics(const ChunkStatistics& a, const ChunkStatistics& b) {
-  const auto same = [](double x, double y) {
-    return std::bit_cast<std::uint64_t>(x) == std::bit_cast<std::uint64_t>(y);
-  };
-  return a.count == b.count && a.nan_count == b.nan_count && same(a.min, b.min) && same(a.max, b.max) &&
-         same(a.first, b.first) && same(a.last, b.last);
 }
 
 class Reader final : public ChunkFileReader {
@@ -45,8 +43,8 @@ class Reader final : public ChunkFileReader {
     std::string bytes(kChunkFileFooterBytes, '\0');
     TSDB_RETURN_IF_ERROR(ReadExactly(*file_, size - kChunkFileFooterBytes, bytes.size(), bytes.data()));
     TSDB_RETURN_IF_ERROR(At(DecodeChunkFileFooter(bytes, options_.number, size, &footer_)));
-    TSDB_RETURN_IF_ERROR(ReadDirectory(&bytes));
-    TSDB_RETURN_IF_ERROR(At(DecodeDirectory(bytes, footer_, &entries_)));
+    TSDB_RETURN_IF_ERROR(ReadIndex(&bytes));
+    TSDB_RETURN_IF_ERROR(At(DecodeDirectoryIndex(bytes, footer_, &blocks_, &totals_)));
     meta_.number = options_.number;
     meta_.bytes = size;
     meta_.first_commit = options_.first_commit;
@@ -63,20 +61,72 @@ class Reader final : public ChunkFileReader {
   const ChunkFileOptions& options() const override { return options_; }
   const ChunkFileMeta& meta() const override { return meta_; }
   const std::string& path() const override { return file_->path(); }
-  std::span<const ChunkEntry> entries() const override { return entries_; }
+  const ChunkFileTotals& totals() const override { return totals_; }
+  std::size_t blocks() const override { return blocks_.size(); }
 
-  std::span<const ChunkEntry> Find(SeriesId id) const override {
-    const auto first = std::ranges::lower_bound(entries_, id, {}, &ChunkEntry::id);
-    return {first, std::ranges::upper_bound(first, entries_.end(), id, {}, &ChunkEntry::id)};
+  Status Find(SeriesId id, TimeRange range, ChunkRows* rows) const override {
+    rows->Clear();
+    try {
+      // The last block that does not begin behind the first chunk wanted; that chunk may begin before the range.
+      auto block = std::upper_bound(blocks_.begin(), blocks_.end(), std::pair(id, range.from),
+                                    [](const auto& key, const DirectoryBlock& b) {
+                                      return key < std::pair(b.first_id, b.first_time);
+                                    });
+      block -= block == blocks_.begin() || std::prev(block)->last_id < id ? 0 : 1;
+      for (; block != blocks_.end() && std::pair(block->first_id, block->first_time) <= std::pair(id, range.to);
+           ++block) {
+        TSDB_RETURN_IF_ERROR(ReadRows(*block, id, range, rows));
+      }
+      return {};
+    } catch (const std::bad_alloc&) {
+      return Status::OutOfMemory(path() + ": no memory for its directory");
+    }
+  }
+
+  Status ReadBlock(std::size_t block, ChunkRows* rows) const override {
+    rows->Clear();
+    if (block >= blocks_.size()) {
+      return Status::InvalidArgument(fmt::format("{}: no block {} in its directory", path(), block));
+    }
+    try {
+      return ReadRows(blocks_[block], std::nullopt, {}, rows);
+    } catch (const std::bad_alloc&) {
+      return Status::OutOfMemory(path() + ": no memory for its directory");
+    }
   }
 
   Status Read(const ChunkEntry& entry, Columns* out) const override {
     try {
       TSDB_RETURN_IF_ERROR(CheckEntry(entry));
-      const bool own_times = entry.value_offset == entry.time_offset + entry.time_bytes;
-      return own_times ? ReadChunk(entry, out) : ReadChunkWithSharedTimes(entry, out);
+      out->times.resize(entry.count);
+      out->values.resize(entry.count);
+      const PageRange all = {0, PageCount(entry.count)};
+      std::string_view near;
+      const std::uint64_t begin = ColumnsBegin(entry);
+      TSDB_RETURN_IF_ERROR(ReadBytes(begin, ColumnsEnd(entry) - begin, &near));
+      TSDB_RETURN_IF_ERROR(TakeValues(entry, all, near, begin, out->values.data()));
+      return TakeTimes(entry, all, near, begin, out->times.data());
     } catch (const std::bad_alloc&) {
       return Status::OutOfMemory(path() + ": no memory for a chunk");
+    }
+  }
+
+  Status ReadPages(const ChunkRows& rows, std::size_t begin, std::size_t end, TimeRange range,
+                   ColumnBuffer* out) const override {
+    try {
+      while (begin < end) {
+        std::size_t stop = begin;
+        std::uint64_t bytes = 0;
+        for (; stop < end && bytes < kReadBytes; ++stop) {
+          TSDB_RETURN_IF_ERROR(CheckEntry(rows.entries[stop]));
+          bytes = ColumnsEnd(rows.entries[stop]) - ColumnsBegin(rows.entries[begin]);
+        }
+        TSDB_RETURN_IF_ERROR(ReadNeighbours(rows, begin, stop, range, out));
+        begin = stop;
+      }
+      return {};
+    } catch (const std::bad_alloc&) {
+      return Status::OutOfMemory(path() + ": no memory for chunks");
     }
   }
 
@@ -89,7 +139,7 @@ class Reader final : public ChunkFileReader {
   }
 
   std::uint64_t memory_bytes() const override {
-    return sizeof(*this) + entries_.capacity() * sizeof(ChunkEntry) + times_cache_.memory_bytes();
+    return sizeof(*this) + blocks_.capacity() * sizeof(DirectoryBlock) + times_cache_.memory_bytes();
   }
 
  private:
@@ -104,20 +154,54 @@ class Reader final : public ChunkFileReader {
     return At(DecodeChunkFileHeader({header, sizeof header}, &options_));
   }
 
-  /// The footer was checked: the directory lies inside the file.
-  Status ReadDirectory(std::string* bytes) const {
-    bytes->resize(static_cast<std::size_t>(footer_.directory_bytes));
-    TSDB_RETURN_IF_ERROR(ReadExactly(*file_, footer_.directory_offset, bytes->size(), bytes->data()));
-    if (Checksum64(*bytes, PlaceSeed(options_.number, footer_.directory_offset)) != footer_.directory_checksum) {
-      return Status::Corruption(fmt::format("{}@{}: directory checksum mismatch", path(), footer_.directory_offset));
+  /// The footer was checked: the index lies inside the file.
+  Status ReadIndex(std::string* bytes) const {
+    bytes->resize(static_cast<std::size_t>(meta_bytes() - kChunkFileFooterBytes - footer_.index_offset));
+    TSDB_RETURN_IF_ERROR(ReadExactly(*file_, footer_.index_offset, bytes->size(), bytes->data()));
+    if (Checksum64(*bytes, PlaceSeed(options_.number, footer_.index_offset)) != footer_.index_checksum) {
+      return Status::Corruption(fmt::format("{}@{}: checksum mismatch in the index of the directory", path(),
+                                            footer_.index_offset));
     }
     return {};
+  }
+
+  std::uint64_t meta_bytes() const { return footer_.file_bytes; }
+
+  /// Appends the rows of a block: all, or those of one series that overlap the range.
+  Status ReadRows(const DirectoryBlock& block, std::optional<SeriesId> id, TimeRange range, ChunkRows* rows) const {
+    const auto damaged = [&](std::size_t offset, std::string_view what) {
+      return Status::Corruption(fmt::format("{}@{}: directory: {}: {} chunks from series {} on cannot be found", path(),
+                                            block.offset + offset, what, block.rows, block.first_id.value));
+    };
+    std::string_view data;
+    TSDB_RETURN_IF_ERROR(ReadBytes(block.offset, block.bytes, &data));
+    if (Checksum32(data, PlaceSeed(options_.number, block.offset)) != block.checksum) {
+      return damaged(0, "checksum mismatch");
+    }
+    DirectoryRowReader reader(data, block);
+    ChunkEntry entry;
+    RowDetails details;
+    while (reader.Next(&entry, &details)) {
+      if (id && (entry.id < *id || (entry.id == *id && entry.last_time < range.from))) {
+        continue;
+      }
+      if (id && (entry.id > *id || entry.first_time > range.to)) {
+        return {};
+      }
+      entry.statistics_at = static_cast<std::uint32_t>(rows->statistics.size());
+      entry.statistics_bytes = static_cast<std::uint32_t>(details.statistics.size());
+      entry.page_times_at = static_cast<std::uint32_t>(rows->page_times.size());
+      rows->statistics.append(details.statistics);
+      rows->page_times.insert(rows->page_times.end(), details.page_times.begin(), details.page_times.end());
+      rows->entries.push_back(entry);
+    }
+    return reader.problem() == nullptr ? Status() : damaged(reader.offset(), reader.problem());
   }
 
   /// An entry must be of this file: what is read and decoded by it stays in bounds.
   Status CheckEntry(const ChunkEntry& entry) const {
     const std::uint64_t columns_end = footer_.directory_offset;
-    const std::uint64_t count = entry.statistics.count;
+    const std::uint64_t count = entry.count;
     if (count == 0 || count > kChunkSamplesMax || entry.time_bytes > ColumnBytesMax(count) ||
         entry.value_bytes > ColumnBytesMax(count) || entry.time_offset > columns_end ||
         entry.time_bytes > columns_end - entry.time_offset || entry.value_offset > columns_end ||
@@ -126,6 +210,13 @@ class Reader final : public ChunkFileReader {
     }
     return {};
   }
+
+  /// The bytes a chunk brought: its values, behind its times when they are not those of an earlier chunk.
+  static std::uint64_t ColumnsBegin(const ChunkEntry& entry) {
+    const bool own_times = entry.time_bytes != 0 && entry.time_offset + entry.time_bytes == entry.value_offset;
+    return own_times ? entry.time_offset : entry.value_offset;
+  }
+  static std::uint64_t ColumnsEnd(const ChunkEntry& entry) { return entry.value_offset + entry.value_bytes; }
 
   /// Encoded columns pass through one buffer per thread, so that a read allocates nothing but its result.
   Status ReadBytes(std::uint64_t offset, std::size_t n, std::string_view* data) const {
@@ -137,21 +228,86 @@ class Reader final : public ChunkFileReader {
     return n == 0 ? Status() : ReadExactly(*file_, offset, n, scratch.data());
   }
 
-  /// Checks and decodes; `data` is the times' bytes.
-  Status TakeTimes(const ChunkEntry& entry, std::string_view data, Columns* out) const {
-    out->times.resize(entry.statistics.count);
-    if (!data.empty() && Checksum32(data, PlaceSeed(options_.number, entry.time_offset)) != entry.time_checksum) {
-      return Damaged(Status::Corruption("checksum mismatch"), entry, "times", entry.time_offset);
+  /// The pages of a row that overlap the range, which the row does.
+  static PageRange PagesIn(const ChunkRows& rows, std::size_t index, TimeRange range) {
+    const ChunkEntry& entry = rows.entries[index];
+    PageRange pages = {0, PageCount(entry.count)};
+    while (pages.count > 1 && rows.PageTime(index, pages.count - 1) > range.to) {
+      --pages.count;
     }
-    return Damaged(DecodeTimeColumn(entry, data, out->times.data()), entry, "times", entry.time_offset);
+    while (pages.count > 1 && rows.PageTime(index, pages.first + 1) <= range.from) {
+      ++pages.first;
+      --pages.count;
+    }
+    return pages;
   }
 
-  Status TakeValues(const ChunkEntry& entry, std::string_view data, Columns* out) const {
-    out->values.resize(entry.statistics.count);
+  /// Rows whose columns lie side by side, in one read.
+  Status ReadNeighbours(const ChunkRows& rows, std::size_t begin, std::size_t end, TimeRange range,
+                        ColumnBuffer* out) const {
+    const std::uint64_t near_begin = ColumnsBegin(rows.entries[begin]);
+    const std::uint64_t near_end = ColumnsEnd(rows.entries[end - 1]);
+    if (near_end < near_begin) {
+      return Status::InvalidArgument(path() + ": chunks to be read must be in order");
+    }
+    std::string_view near;
+    TSDB_RETURN_IF_ERROR(ReadBytes(near_begin, static_cast<std::size_t>(near_end - near_begin), &near));
+    for (std::size_t i = begin; i < end; ++i) {
+      const ChunkEntry& entry = rows.entries[i];
+      if (entry.last_time < range.from || entry.first_time > range.to) {
+        continue;
+      }
+      const PageRange pages = PagesIn(rows, i, range);
+      out->Reserve(SamplesInPages(entry.count, pages));
+      TSDB_RETURN_IF_ERROR(TakeValues(entry, pages, near, near_begin, out->values_end()));
+      TSDB_RETURN_IF_ERROR(TakeTimes(entry, pages, near, near_begin, out->times_end()));
+      out->Extend(SamplesInPages(entry.count, pages));
+    }
+    return {};
+  }
+
+  /// Checks and decodes; `near` are the bytes of the file from `near_begin` on. `out` has room for the pages.
+  Status TakeValues(const ChunkEntry& entry, PageRange pages, std::string_view near, std::uint64_t near_begin,
+                    double* out) const {
+    if (entry.value_offset < near_begin || entry.value_offset - near_begin + entry.value_bytes > near.size()) {
+      return Status::InvalidArgument(path() + ": chunks to be read must be in order");
+    }
+    const std::string_view data =
+        near.substr(static_cast<std::size_t>(entry.value_offset - near_begin), entry.value_bytes);
     if (!data.empty() && Checksum32(data, PlaceSeed(options_.number, entry.value_offset)) != entry.value_checksum) {
       return Damaged(Status::Corruption("checksum mismatch"), entry, "values", entry.value_offset);
     }
-    return Damaged(DecodeValueColumn(entry, data, out->values.data()), entry, "values", entry.value_offset);
+    return Damaged(DecodeValueColumn(entry, data, pages, out), entry, "values", entry.value_offset);
+  }
+
+  /// The same for the times, which may lie elsewhere: then they are another chunk's too, and remembered. `near` may be
+  /// gone afterwards.
+  Status TakeTimes(const ChunkEntry& entry, PageRange pages, std::string_view near, std::uint64_t near_begin,
+                   Timestamp* out) const {
+    if (entry.time_bytes == 0) {
+      return DecodeTimeColumn(entry, {}, pages, out);
+    }
+    if (entry.time_offset >= near_begin && entry.time_offset - near_begin + entry.time_bytes <= near.size()) {
+      const auto at = static_cast<std::size_t>(entry.time_offset - near_begin);
+      return CheckAndDecodeTimes(entry, pages, near.substr(at, entry.time_bytes), out);
+    }
+    TimeColumnCache::Column column = times_cache_.Find(entry.time_offset);
+    if (column == nullptr || column->size() != entry.count) {
+      std::string far(entry.time_bytes, '\0');
+      TSDB_RETURN_IF_ERROR(ReadExactly(*file_, entry.time_offset, far.size(), far.data()));
+      std::vector<Timestamp> times(entry.count);
+      TSDB_RETURN_IF_ERROR(CheckAndDecodeTimes(entry, {0, PageCount(entry.count)}, far, times.data()));
+      column = times_cache_.Insert(entry.time_offset, std::move(times));
+    }
+    std::copy_n(column->begin() + static_cast<std::ptrdiff_t>(pages.first * kPageSamples), SamplesInPages(entry.count, pages), out);
+    return {};
+  }
+
+  Status CheckAndDecodeTimes(const ChunkEntry& entry, PageRange pages, std::string_view data, Timestamp* out) const {
+    if (Checksum32(data, PlaceSeed(options_.number, entry.time_offset)) != entry.time_checksum) {
+      return Damaged(Status::Corruption("checksum mismatch"), entry, "times", entry.time_offset);
+    }
+    return Damaged(DecodeTimeColumn(entry, data, pages, out), entry, "times", entry.time_offset);
   }
 
   Status Damaged(const Status& status, const ChunkEntry& entry, std::string_view what, std::uint64_t offset) const {
@@ -162,39 +318,7 @@ class Reader final : public ChunkFileReader {
         fmt::format("{}@{}: {} of series {} from {} on", path(), offset, what, entry.id.value, entry.first_time));
   }
 
-  /// Both columns from the disk, in one read when they are neighbours.
-  Status ReadChunk(const ChunkEntry& entry, Columns* out) const {
-    std::string_view data;
-    if (entry.value_offset == entry.time_offset + entry.time_bytes) {
-      TSDB_RETURN_IF_ERROR(
-          ReadBytes(entry.time_offset, static_cast<std::size_t>(entry.time_bytes) + entry.value_bytes, &data));
-      TSDB_RETURN_IF_ERROR(TakeTimes(entry, data.substr(0, entry.time_bytes), out));
-      return TakeValues(entry, data.substr(entry.time_bytes), out);
-    }
-    TSDB_RETURN_IF_ERROR(ReadBytes(entry.time_offset, entry.time_bytes, &data));
-    TSDB_RETURN_IF_ERROR(TakeTimes(entry, data, out));
-    TSDB_RETURN_IF_ERROR(ReadBytes(entry.value_offset, entry.value_bytes, &data));
-    return TakeValues(entry, data, out);
-  }
-
-  /// The times of another chunk, which the chunks before this one may have used too.
-  Status ReadChunkWithSharedTimes(const ChunkEntry& entry, Columns* out) const {
-    const bool cacheable = entry.time_bytes != 0;
-    const TimeColumnCache::Column cached = cacheable ? times_cache_.Find(entry.time_offset) : nullptr;
-    if (cached == nullptr || cached->size() != entry.statistics.count) {
-      TSDB_RETURN_IF_ERROR(ReadChunk(entry, out));
-      if (cacheable) {
-        times_cache_.Insert(entry.time_offset, out->times);
-      }
-      return {};
-    }
-    out->times.assign(cached->begin(), cached->end());
-    std::string_view data;
-    TSDB_RETURN_IF_ERROR(ReadBytes(entry.value_offset, entry.value_bytes, &data));
-    return TakeValues(entry, data, out);
-  }
-
-  /// Header, footer and directory as they are on the disk now.
+  /// Header, footer and index as they are on the disk now.
   Status CheckFixedParts() const {
     ChunkFileOptions options;
     ChunkFileFooter footer;
@@ -204,22 +328,74 @@ class Reader final : public ChunkFileReader {
     std::string bytes(kChunkFileFooterBytes, '\0');
     TSDB_RETURN_IF_ERROR(ReadExactly(*file_, meta_.bytes - bytes.size(), bytes.size(), bytes.data()));
     TSDB_RETURN_IF_ERROR(At(DecodeChunkFileFooter(bytes, options_.number, meta_.bytes, &footer)));
-    return ReadDirectory(&bytes);
+    return ReadIndex(&bytes);
   }
+
+  /// What the rows add up to, to be compared with the footer.
+  struct Sums {
+    std::uint64_t series = 0;
+    std::uint64_t samples = 0;
+    Timestamp first_time = kTimestampMax;
+    Timestamp last_time = kTimestampMin;
+    SeriesId last_id;
+  };
 
   Status VerifyAll(std::vector<std::string>* damage) const {
     TSDB_RETURN_IF_ERROR(Note(CheckFixedParts(), damage));
-    // The columns of the directory fill what lies between header and directory: nothing stays unread.
+    // The columns of the rows fill what lies between header and directory: nothing stays unread.
+    Sums sums;
+    ChunkRows rows;
+    bool all_rows = true;
+    for (std::size_t block = 0; block < blocks_.size(); ++block) {
+      const Status status = ReadBlock(block, &rows);
+      TSDB_RETURN_IF_ERROR(Note(status, damage));
+      all_rows = all_rows && status.ok();
+      TSDB_RETURN_IF_ERROR(VerifyRows(blocks_[block], rows, &sums, damage));
+    }
+    if (all_rows && (sums.series != footer_.series || sums.samples != footer_.samples ||
+                     sums.first_time != footer_.first_time || sums.last_time != footer_.last_time)) {
+      damage->push_back(fmt::format("{}@{}: counts or times of the rows differ from the footer's", path(),
+                                    meta_.bytes - kChunkFileFooterBytes));
+    }
+    return {};
+  }
+
+  Status VerifyRows(const DirectoryBlock& block, const ChunkRows& rows, Sums* sums,
+                    std::vector<std::string>* damage) const {
     Columns columns;
-    for (const ChunkEntry& entry : entries_) {
-      const Status read = ReadChunk(entry, &columns);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const ChunkEntry& entry = rows.entries[i];
+      sums->series += entry.id != sums->last_id ? 1 : 0;
+      sums->last_id = entry.id;
+      sums->samples += entry.count;
+      sums->first_time = std::min(sums->first_time, entry.first_time);
+      sums->last_time = std::max(sums->last_time, entry.last_time);
+      const Status read = Read(entry, &columns);
       TSDB_RETURN_IF_ERROR(Note(read, damage));
-      if (read.ok() && !SameStatistics(ComputeStatistics(columns.values), entry.statistics)) {
-        damage->push_back(fmt::format("{}@{}: the statistics of series {} from {} on are not those of its values",
-                                      path(), footer_.directory_offset, entry.id.value, entry.first_time));
+      if (read.ok()) {
+        VerifyRow(block, rows, i, columns, damage);
       }
     }
     return {};
+  }
+
+  void VerifyRow(const DirectoryBlock& block, const ChunkRows& rows, std::size_t index, const Columns& columns,
+                 std::vector<std::string>* damage) const {
+    const ChunkEntry& entry = rows.entries[index];
+    const auto note = [&](std::string_view what) {
+      damage->push_back(fmt::format("{}@{}: {} of series {} from {} on are not those of its samples", path(),
+                                    block.offset, what, entry.id.value, entry.first_time));
+    };
+    const auto statistics = rows.Statistics(index);
+    if (!statistics.ok() || !SameStatistics(ComputeStatistics(columns.values), *statistics)) {
+      note("the statistics");
+    }
+    for (std::size_t page = 1; page < PageCount(entry.count); ++page) {
+      if (rows.PageTime(index, page) != columns.times[page * kPageSamples]) {
+        note("the first times of the pages");
+        return;
+      }
+    }
   }
 
   /// Damage goes into the list; other errors (I/O, memory, handles) are none and end the check.
@@ -236,7 +412,8 @@ class Reader final : public ChunkFileReader {
   ChunkFileOptions options_;
   ChunkFileMeta meta_;
   ChunkFileFooter footer_;
-  std::vector<ChunkEntry> entries_;
+  std::vector<DirectoryBlock> blocks_;
+  ChunkFileTotals totals_;
   // Self-synchronised.
   mutable TimeColumnCache times_cache_;
 };

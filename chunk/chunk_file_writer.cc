@@ -6,12 +6,14 @@
 #include <new>
 
 #include "base/checksum.h"
+#include "chunk/chunk_columns.h"
 #include "chunk/chunk_directory.h"
 #include "chunk/chunk_file.h"
 #include "chunk/chunk_file_format.h"
 #include "chunk/column_codec.h"
 #include "chunk/place_seed.h"
 #include "chunk/shared_times.h"
+#include "chunk/statistics_codec.h"
 
 namespace tsdb::chunk {
 
@@ -28,7 +30,7 @@ std::string_view AsBytes(std::span<const T> column) {
 class Writer final : public ChunkFileWriter {
  public:
   Writer(std::unique_ptr<WritableFile> file, std::string path, const ChunkFileOptions& options)
-      : file_(std::move(file)), path_(std::move(path)), options_(options) {
+      : file_(std::move(file)), path_(std::move(path)), options_(options), directory_(options.number) {
     buffer_.reserve(kBufferBytes + kBufferBytes / 4);
     buffer_.append(EncodeChunkFileHeader(options));
     position_ = buffer_.size();
@@ -47,7 +49,7 @@ class Writer final : public ChunkFileWriter {
     return status_;
   }
 
-  std::uint64_t bytes() const override { return position_ + directory_.bytes().size() + kChunkFileFooterBytes; }
+  std::uint64_t bytes() const override { return position_ + directory_.bytes() + kChunkFileFooterBytes; }
 
   Result<ChunkFileMeta> Finish() override {
     if (status_.ok() && footer_.chunks == 0) {
@@ -81,11 +83,11 @@ class Writer final : public ChunkFileWriter {
     TSDB_RETURN_IF_ERROR(CheckInput(id, columns));
     ChunkEntry entry;
     entry.id = id;
-    entry.statistics = ComputeStatistics(columns.values);
-    std::optional<std::uint64_t> shared_column;
-    TSDB_RETURN_IF_ERROR(AddTimes(columns.times, &entry, &shared_column));
+    entry.count = static_cast<std::uint32_t>(columns.times.size());
+    std::uint64_t ordinal = directory_.time_columns();
+    TSDB_RETURN_IF_ERROR(AddTimes(columns.times, &entry, &ordinal));
     TSDB_RETURN_IF_ERROR(AddValues(columns.values, &entry));
-    directory_.Add(entry, shared_column);
+    directory_.Add(entry, ordinal, Describe(columns, entry), position_);
 
     footer_.chunks += 1;
     footer_.series += id != previous_.id ? 1 : 0;
@@ -115,7 +117,7 @@ class Writer final : public ChunkFileWriter {
     return rises ? Status() : refuse("the times of a chunk must rise");
   }
 
-  Status AddTimes(std::span<const Timestamp> times, ChunkEntry* entry, std::optional<std::uint64_t>* shared_column) {
+  Status AddTimes(std::span<const Timestamp> times, ChunkEntry* entry, std::uint64_t* ordinal) {
     const std::uint64_t hash = SharedTimes::Hash(times);
     if (const SharedTimes::Column* column = shared_times_.Find(hash, times)) {
       entry->first_time = column->entry.first_time;
@@ -124,7 +126,7 @@ class Writer final : public ChunkFileWriter {
       entry->time_bytes = column->entry.time_bytes;
       entry->time_checksum = column->entry.time_checksum;
       entry->time_encoding = column->entry.time_encoding;
-      *shared_column = column->ordinal;
+      *ordinal = column->ordinal;
       return {};
     }
     entry->first_time = times.front();
@@ -133,7 +135,7 @@ class Writer final : public ChunkFileWriter {
     entry->time_encoding = kTimesInDirectory;
     const std::size_t begin = buffer_.size();
     if (!TimesAreEven(times)) {
-      entry->time_encoding = static_cast<std::uint8_t>(EncodeTimes(times, Effort::kFast, &buffer_));
+      entry->time_encoding = static_cast<std::uint8_t>(EncodeTimes(times, options_.effort, &buffer_));
     }
     const std::string_view data = std::string_view(buffer_).substr(begin);
     const Status decoded = DecodeTimeColumn(*entry, data, times_scratch_.data());
@@ -141,7 +143,7 @@ class Writer final : public ChunkFileWriter {
       return EncodedWrong(*entry, "times", decoded);
     }
     TSDB_RETURN_IF_ERROR(TakeColumn(data, *entry, &entry->time_bytes, &entry->time_checksum));
-    shared_times_.Remember({hash, directory_.time_columns(), *entry, std::string(data)});
+    shared_times_.Remember({hash, *ordinal, *entry, std::string(data)});
     return {};
   }
 
@@ -149,8 +151,10 @@ class Writer final : public ChunkFileWriter {
     entry->value_offset = position_;
     entry->value_encoding = kValuesInDirectory;
     const std::size_t begin = buffer_.size();
-    if (!ValuesAreConstant(entry->statistics)) {
-      entry->value_encoding = static_cast<std::uint8_t>(EncodeValues(values, Effort::kFast, &buffer_));
+    if (ValuesAreConstant(values)) {
+      entry->constant = values.front();
+    } else {
+      entry->value_encoding = static_cast<std::uint8_t>(EncodeValues(values, options_.effort, &buffer_));
     }
     const std::string_view data = std::string_view(buffer_).substr(begin);
     const Status decoded = DecodeValueColumn(*entry, data, values_scratch_.data());
@@ -160,11 +164,29 @@ class Writer final : public ChunkFileWriter {
     return TakeColumn(data, *entry, &entry->value_bytes, &entry->value_checksum);
   }
 
+  /// What the row says beside the entry; valid until the next call.
+  RowDetails Describe(ColumnsView columns, const ChunkEntry& entry) {
+    RowDetails details;
+    page_times_.clear();
+    if (entry.time_encoding != kTimesInDirectory) {
+      for (std::size_t i = kPageSamples; i < entry.count; i += kPageSamples) {
+        page_times_.push_back(columns.times[i]);
+      }
+    }
+    details.page_times = page_times_;
+    if (entry.value_encoding != kValuesInDirectory) {
+      statistics_.clear();
+      EncodeStatistics(ComputeStatistics(columns.values), &statistics_);
+      details.statistics = statistics_;
+    }
+    return details;
+  }
+
   /// The column at the end of the buffer becomes part of the file. One without bytes stays at size and checksum 0.
   Status TakeColumn(std::string_view data, const ChunkEntry& entry, std::uint32_t* bytes, std::uint32_t* checksum) {
-    if (data.size() > ColumnBytesMax(entry.statistics.count)) {
+    if (data.size() > ColumnBytesMax(entry.count)) {
       return Status::Internal(fmt::format("{}: series {}: {} samples were encoded into {} bytes: please report", path_,
-                                          entry.id.value, entry.statistics.count, data.size()));
+                                          entry.id.value, entry.count, data.size()));
     }
     if (!data.empty()) {
       *bytes = static_cast<std::uint32_t>(data.size());
@@ -188,12 +210,8 @@ class Writer final : public ChunkFileWriter {
   }
 
   Status WriteEnd() {
-    const std::string& directory = directory_.bytes();
-    footer_.directory_offset = position_;
-    footer_.directory_bytes = directory.size();
-    footer_.directory_checksum = Checksum64(directory, PlaceSeed(options_.number, position_));
-    footer_.time_columns = directory_.time_columns();
-    footer_.file_bytes = bytes();
+    const std::string directory = directory_.Finish(&footer_);
+    footer_.file_bytes = position_ + directory.size() + kChunkFileFooterBytes;
     buffer_.append(directory);
     buffer_.append(EncodeChunkFileFooter(footer_, options_.number));
     TSDB_RETURN_IF_ERROR(WriteBuffer());
@@ -211,6 +229,8 @@ class Writer final : public ChunkFileWriter {
   SharedTimes shared_times_;
   ChunkFileFooter footer_;
   ChunkEntry previous_;
+  std::vector<Timestamp> page_times_;
+  std::string statistics_;
   std::array<Timestamp, kChunkSamplesMax> times_scratch_;
   std::array<double, kChunkSamplesMax> values_scratch_;
 };

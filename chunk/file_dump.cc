@@ -4,7 +4,6 @@
 
 #include "chunk/catalogue_file.h"
 #include "chunk/catalogue_format.h"
-#include "chunk/chunk_directory.h"
 #include "chunk/chunk_file.h"
 #include "chunk/column_codec.h"
 #include "chunk/manifest_codec.h"
@@ -22,11 +21,10 @@ std::string_view ValuesText(std::uint8_t encoding) {
   return encoding == kValuesInDirectory ? "constant" : ValueEncodingName(static_cast<ValueEncoding>(encoding));
 }
 
-std::string EntryText(const ChunkEntry& e) {
-  const ChunkStatistics& s = e.statistics;
+std::string EntryText(const ChunkEntry& e, const ChunkStatistics& s) {
   return fmt::format(
       "chunk series={} from={} to={} count={} times={}@{}+{} values={}@{}+{} nan={} min={} max={} first={} last={}",
-      e.id.value, e.first_time, e.last_time, s.count, TimesText(e.time_encoding), e.time_offset, e.time_bytes,
+      e.id.value, e.first_time, e.last_time, e.count, TimesText(e.time_encoding), e.time_offset, e.time_bytes,
       ValuesText(e.value_encoding), e.value_offset, e.value_bytes, s.nan_count, s.min, s.max, s.first, s.last);
 }
 
@@ -86,6 +84,26 @@ Status ShowDamage(const Status& status, const LineSink& line) {
   return status;
 }
 
+/// Remembers corruption and lets the dump go on; passes other errors.
+Status KeepCorruption(const Status& status, Status* result) {
+  if (status.code() != StatusCode::kCorruption) {
+    return status;
+  }
+  *result = status;
+  return {};
+}
+
+Status DumpRows(const ChunkFileReader& reader, const ChunkRows& rows, Status* result, const LineSink& line) {
+  Columns columns;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto statistics = rows.Statistics(i);
+    line(EntryText(rows.entries[i], statistics.ok() ? *statistics : ChunkStatistics()));
+    TSDB_RETURN_IF_ERROR(KeepCorruption(ShowDamage(statistics.status(), line), result));
+    TSDB_RETURN_IF_ERROR(KeepCorruption(ShowDamage(reader.Read(rows.entries[i], &columns), line), result));
+  }
+  return {};
+}
+
 }  // namespace
 
 Status DumpChunkFileTo(FileSystem& fs, const std::string& path, const LineSink& line) {
@@ -98,16 +116,10 @@ Status DumpChunkFileTo(FileSystem& fs, const std::string& path, const LineSink& 
                    options.store_low, options.number, options.first_commit.value, options.last_commit.value,
                    options.level));
   Status result;
-  Columns columns;
-  for (const ChunkEntry& entry : reader.entries()) {
-    line(EntryText(entry));
-    const Status read = ShowDamage(reader.Read(entry, &columns), line);
-    if (!read.ok()) {
-      result = read;
-      if (read.code() != StatusCode::kCorruption) {
-        return read;
-      }
-    }
+  ChunkRows rows;
+  for (std::size_t block = 0; block < reader.blocks(); ++block) {
+    TSDB_RETURN_IF_ERROR(KeepCorruption(ShowDamage(reader.ReadBlock(block, &rows), line), &result));
+    TSDB_RETURN_IF_ERROR(DumpRows(reader, rows, &result, line));
   }
   line("footer " + MetaText(reader.meta()));
   return result;

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/checksum.h"
-#include "chunk/chunk_directory.h"
+#include "chunk/chunk_columns.h"
 
 namespace tsdb::chunk {
 
@@ -25,7 +25,7 @@ const SharedTimes::Column* SharedTimes::Find(std::uint64_t hash, std::span<const
     return nullptr;
   }
   const Column& column = columns_[static_cast<std::size_t>(found->second - columns_.front().ordinal)];
-  if (column.entry.statistics.count != times.size()) {
+  if (column.entry.count != times.size()) {
     return nullptr;
   }
   scratch_.resize(times.size());

@@ -15,7 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "chunk/chunk_file.h"
+#include "chunk/chunk_rows.h"
 
 namespace tsdb::chunk {
 

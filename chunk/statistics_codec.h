@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/coding.h"
-#include "chunk/chunk_file.h"
+#include "chunk/chunk_rows.h"
 
 namespace tsdb::chunk {
 

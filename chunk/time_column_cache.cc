@@ -1,6 +1,7 @@
 #include "chunk/time_column_cache.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace tsdb::chunk {
 
@@ -39,19 +40,22 @@ TimeColumnCache::Column TimeColumnCache::Find(std::uint64_t offset) {
   return nullptr;
 }
 
-void TimeColumnCache::Insert(std::uint64_t offset, std::span<const Timestamp> times) {
-  Column column = std::make_shared<const std::vector<Timestamp>>(times.begin(), times.end());
+TimeColumnCache::Column TimeColumnCache::Insert(std::uint64_t offset, std::vector<Timestamp> times) {
+  const Column column = std::make_shared<const std::vector<Timestamp>>(std::move(times));
+  Column replaced;  // freed after the hold
   const TryHold hold(busy_);
   if (!hold.held()) {
-    return;
+    return column;
   }
   const auto same = std::ranges::find(slots_, offset, &Slot::offset);
   Slot& slot = same != slots_.end() ? *same : *std::ranges::min_element(slots_, {}, &Slot::used);
   const std::uint64_t before = slot.column == nullptr ? 0 : slot.column->size() * sizeof(Timestamp);
-  bytes_.fetch_add(times.size_bytes() - before, std::memory_order_relaxed);
+  bytes_.fetch_add(column->size() * sizeof(Timestamp) - before, std::memory_order_relaxed);
   slot.offset = offset;
   slot.used = ++clock_;
-  column.swap(slot.column);  // the old one is freed after the hold
+  replaced.swap(slot.column);
+  slot.column = column;
+  return column;
 }
 
 }  // namespace tsdb::chunk

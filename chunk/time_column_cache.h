@@ -25,7 +25,8 @@ class TimeColumnCache {
 
   /// The column at a file offset; null when it is not here (or the cache is in use).
   Column Find(std::uint64_t offset);
-  void Insert(std::uint64_t offset, std::span<const Timestamp> times);
+  /// Remembers the column, and returns it.
+  Column Insert(std::uint64_t offset, std::vector<Timestamp> times);
   std::uint64_t memory_bytes() const { return bytes_.load(std::memory_order_relaxed); }
 
  private:

@@ -77,7 +77,7 @@ class MergeJob {
     while (source.Next(&id, &pieces)) {
       std::uint64_t samples = 0;
       for (const SeriesMerger::Piece& piece : pieces) {
-        samples += piece.entry.statistics.count;
+        samples += piece.entry.count;
       }
       ChunkCutter cutter(samples, input_.chunk_samples_max, [&](chunk::ColumnsView chunk) {
         return AddChunk(output.level, id, chunk);
@@ -101,6 +101,7 @@ class MergeJob {
       TSDB_RETURN_IF_ERROR(cutter.Finish());
       input_.control->samples_done.store(samples_in_ + merger.samples_read(), std::memory_order_relaxed);
     }
+    TSDB_RETURN_IF_ERROR(source.status());
     samples_in_ += merger.samples_read();
     samples_replaced_ += merger.samples_replaced();
     return writer_ != nullptr ? FinishFile() : Status();

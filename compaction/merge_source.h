@@ -9,6 +9,7 @@
 
 #include "chunk/chunk_file.h"
 #include "compaction/series_merger.h"
+#include "tsdb/status.h"
 #include "tsdb/types.h"
 
 namespace tsdb::compaction {
@@ -21,17 +22,27 @@ class MergeSource {
   /// `files` oldest first. `ranges` ascending and disjoint; they must outlive the source.
   MergeSource(std::span<const chunk::ChunkFileReader* const> files, std::span<const TimeRange> ranges);
 
-  /// The chunks of the next series that has any; ids ascend. False at the end.
+  /// The chunks of the next series that has any; ids ascend. False at the end and on an error; status() tells which.
   bool Next(SeriesId* id, std::vector<SeriesMerger::Piece>* pieces);
+  const Status& status() const { return status_; }
 
  private:
   struct Cursor {
     const chunk::ChunkFileReader* file = nullptr;
-    std::span<const chunk::ChunkEntry> rest;
+    std::size_t block = 0;   // of the directory, the next to be read
+    chunk::ChunkRows rows;   // of the block at hand
+    std::size_t row = 0;     // of those, the next
+
+    bool at_end() const { return row == rows.size(); }
+    const chunk::ChunkEntry& entry() const { return rows.entries[row]; }
+    /// Makes sure there is a row at hand unless the file has no more.
+    Status Load();
+    Status Advance();
   };
 
   std::span<const TimeRange> ranges_;
   std::vector<Cursor> cursors_;
+  Status status_;
 };
 
 }  // namespace tsdb::compaction

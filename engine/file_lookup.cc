@@ -4,16 +4,26 @@
 
 namespace tsdb::engine {
 
-Result<const chunk::Columns*> FileLookup::Decode(const chunk::ChunkFileReader& file, const chunk::ChunkEntry& entry) {
-  if (const auto it = decoded_.find(&entry); it != decoded_.end()) {
-    return &it->second;
+Result<const chunk::Columns*> FileLookup::ChunkAt(const chunk::ChunkFileReader& file, SeriesId id, Timestamp time) {
+  if (const auto it = decoded_.find({&file, id.value}); it != decoded_.end()) {
+    for (const chunk::Columns& columns : it->second) {
+      if (time >= columns.times.front() && time <= columns.times.back()) {
+        return &columns;
+      }
+    }
   }
-  if (decoded_.size() >= kChunksMax) {
+  TSDB_RETURN_IF_ERROR(file.Find(id, {time, time}, &rows_));
+  if (rows_.empty()) {
+    return static_cast<const chunk::Columns*>(nullptr);
+  }
+  if (samples_ >= kSamplesMax) {
     decoded_.clear();
+    samples_ = 0;
   }
   chunk::Columns columns;
-  TSDB_RETURN_IF_ERROR(file.Read(entry, &columns));
-  return &decoded_.emplace(&entry, std::move(columns)).first->second;
+  TSDB_RETURN_IF_ERROR(file.Read(rows_.entries.front(), &columns));
+  samples_ += columns.size();
+  return &decoded_[{&file, id.value}].emplace_back(std::move(columns));
 }
 
 Result<std::optional<double>> FileLookup::Find(SeriesId id, Timestamp time) {
@@ -22,13 +32,10 @@ Result<std::optional<double>> FileLookup::Find(SeriesId id, Timestamp time) {
     if (time < meta.first_time || time > meta.last_time) {
       continue;
     }
-    const auto entries = (*file)->Find(id);
-    const auto entry = std::lower_bound(entries.begin(), entries.end(), time,
-                                        [](const chunk::ChunkEntry& e, Timestamp t) { return e.last_time < t; });
-    if (entry == entries.end() || time < entry->first_time) {
+    TSDB_ASSIGN_OR_RETURN(const chunk::Columns* columns, ChunkAt(**file, id, time));
+    if (columns == nullptr) {
       continue;
     }
-    TSDB_ASSIGN_OR_RETURN(const chunk::Columns* columns, Decode(**file, *entry));
     const auto it = std::lower_bound(columns->times.begin(), columns->times.end(), time);
     if (it != columns->times.end() && *it == time) {
       return std::optional<double>(columns->values[static_cast<std::size_t>(it - columns->times.begin())]);
@@ -40,14 +47,17 @@ Result<std::optional<double>> FileLookup::Find(SeriesId id, Timestamp time) {
 Result<std::optional<Sample>> FileLookup::Newest(SeriesId id) {
   std::optional<Sample> newest;
   for (const ChunkFilePtr& file : version_.files) {
-    const auto entries = file->Find(id);
-    if (entries.empty()) {
+    const Timestamp from = newest ? newest->time : kTimestampMin;
+    if (file->meta().last_time < from) {
       continue;
     }
-    const chunk::ChunkEntry& last = entries.back();
-    if (!newest || last.last_time >= newest->time) {
-      newest = Sample{last.last_time, last.statistics.last};
+    TSDB_RETURN_IF_ERROR(file->Find(id, {from, kTimestampMax}, &rows_));
+    if (rows_.empty()) {
+      continue;
     }
+    const auto statistics = rows_.Statistics(rows_.size() - 1);
+    TSDB_RETURN_IF_ERROR(statistics.status().WithContext(file->path()));
+    newest = Sample{rows_.entries.back().last_time, statistics->last};
   }
   return newest;
 }

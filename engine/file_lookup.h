@@ -5,8 +5,12 @@
 // Thread safety: none; one per batch. The version must outlive it.
 #pragma once
 
+#include <cstdint>
+#include <deque>
+#include <functional>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 
 #include "chunk/columns.h"
 #include "engine/version.h"
@@ -25,11 +29,21 @@ class FileLookup {
 
  private:
   /// About 16 MiB of samples.
-  static constexpr std::size_t kChunksMax = 1024;
-  Result<const chunk::Columns*> Decode(const chunk::ChunkFileReader& file, const chunk::ChunkEntry& entry);
+  static constexpr std::size_t kSamplesMax = 1 << 20;
+  using Place = std::pair<const chunk::ChunkFileReader*, std::uint64_t>;  // file and series id
+  struct Hash {
+    std::size_t operator()(const Place& place) const {
+      return std::hash<const void*>()(place.first) ^ (place.second * 0x9E3779B97F4A7C15ull);
+    }
+  };
+
+  /// The chunk of a file that covers `time`; null when it has none.
+  Result<const chunk::Columns*> ChunkAt(const chunk::ChunkFileReader& file, SeriesId id, Timestamp time);
 
   const Version& version_;
-  std::unordered_map<const chunk::ChunkEntry*, chunk::Columns> decoded_;
+  std::unordered_map<Place, std::deque<chunk::Columns>, Hash> decoded_;
+  std::size_t samples_ = 0;  // in decoded_
+  chunk::ChunkRows rows_;
 };
 
 }  // namespace tsdb::engine

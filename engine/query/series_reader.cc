@@ -15,26 +15,31 @@ Status SeriesReader::Open(Core& core, const Version& version, SeriesId id, TimeR
   if (range.empty()) {
     return Status::Ok();
   }
-  FindChunks(version, id, range);
+  TSDB_RETURN_IF_ERROR(FindChunks(version, id, range));
   TSDB_RETURN_IF_ERROR(ReadHead(core, version, id, range));
   BuildRuns(reverse);
   return Status::Ok();
 }
 
-void SeriesReader::FindChunks(const Version& version, SeriesId id, TimeRange range) {
+Status SeriesReader::FindChunks(const Version& version, SeriesId id, TimeRange range) {
+  rows_used_ = 0;
   std::uint32_t age = 0;
   for (const ChunkFilePtr& file : version.files) {
     ++age;
     if (file->meta().first_time > range.to || file->meta().last_time < range.from) {
       continue;
     }
-    const auto entries = file->Find(id);
-    auto entry = std::lower_bound(entries.begin(), entries.end(), range.from,
-                                  [](const chunk::ChunkEntry& e, Timestamp t) { return e.last_time < t; });
-    for (; entry != entries.end() && entry->first_time <= range.to; ++entry) {
-      sources_.push_back({entry->first_time, entry->last_time, age, file.get(), &*entry, 0});
+    if (rows_used_ == rows_.size()) {
+      rows_.emplace_back();
     }
+    chunk::ChunkRows& rows = rows_[rows_used_];
+    TSDB_RETURN_IF_ERROR(file->Find(id, range, &rows));
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      sources_.push_back({rows.entries[i].first_time, rows.entries[i].last_time, age, file.get(), rows_used_, i});
+    }
+    rows_used_ += rows.empty() ? 0 : 1;
   }
+  return Status::Ok();
 }
 
 Status SeriesReader::ReadHead(Core& core, const Version& version, SeriesId id, TimeRange range) {
@@ -57,7 +62,7 @@ Status SeriesReader::ReadHead(Core& core, const Version& version, SeriesId id, T
     chunk::Columns columns;
     TSDB_RETURN_IF_ERROR(DecodeSnapshot(snapshot, range, &columns));
     if (!columns.empty()) {
-      sources_.push_back({columns.times.front(), columns.times.back(), age, nullptr, nullptr, memory_.size()});
+      sources_.push_back({columns.times.front(), columns.times.back(), age, nullptr, memory_.size(), 0});
       memory_.push_back(std::move(columns));
     }
   }
@@ -84,13 +89,14 @@ void SeriesReader::BuildRuns(bool reverse) {
   }
 }
 
-Status SeriesReader::ReadSource(const Source& source, chunk::Columns* scratch, chunk::ColumnsView* view) const {
-  if (source.entry == nullptr) {
-    *view = {memory_[source.memory].times, memory_[source.memory].values};
+Status SeriesReader::ReadSource(const Source& source, chunk::ColumnBuffer* scratch, chunk::ColumnsView* view) const {
+  if (source.file == nullptr) {
+    *view = {memory_[source.place].times, memory_[source.place].values};
     return Status::Ok();
   }
-  TSDB_RETURN_IF_ERROR(source.file->Read(*source.entry, scratch));
-  *view = chunk::Slice({scratch->times, scratch->values}, range_);
+  scratch->Clear();
+  TSDB_RETURN_IF_ERROR(source.file->ReadPages(rows_[source.place], source.row, source.row + 1, range_, scratch));
+  *view = chunk::Slice(scratch->view(), range_);
   return Status::Ok();
 }
 

@@ -14,6 +14,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "chunk/chunk_rows.h"
+#include "chunk/column_buffer.h"
 #include "chunk/columns.h"
 #include "engine/core.h"
 #include "engine/version.h"
@@ -38,9 +40,9 @@ class SeriesReader {
     Timestamp first = 0;
     Timestamp last = 0;
     std::uint32_t age = 0;                           // order of precedence: higher wins
-    const chunk::ChunkFileReader* file = nullptr;    // with entry: a chunk of a file
-    const chunk::ChunkEntry* entry = nullptr;
-    std::size_t memory = 0;                          // else: position in memory_
+    const chunk::ChunkFileReader* file = nullptr;    // null: it is in memory_
+    std::size_t place = 0;                           // position in memory_, or in rows_
+    std::size_t row = 0;                             // of those rows
   };
   struct Run {
     std::size_t begin = 0;  // of sources_
@@ -48,19 +50,21 @@ class SeriesReader {
   };
 
   Status ReadHead(Core& core, const Version& version, SeriesId id, TimeRange range);
-  void FindChunks(const Version& version, SeriesId id, TimeRange range);
+  Status FindChunks(const Version& version, SeriesId id, TimeRange range);
   void BuildRuns(bool reverse);
   Status ReadRun(const Run& run);
-  Status ReadSource(const Source& source, chunk::Columns* scratch, chunk::ColumnsView* view) const;
+  Status ReadSource(const Source& source, chunk::ColumnBuffer* scratch, chunk::ColumnsView* view) const;
 
   TimeRange range_;
   std::vector<Source> sources_;
   std::vector<chunk::Columns> memory_;
+  std::vector<chunk::ChunkRows> rows_;  // one per file with chunks; the first rows_used_ are
+  std::size_t rows_used_ = 0;
   std::vector<Run> runs_;
   std::size_t next_run_ = 0;
   chunk::Columns block_;
   chunk::ColumnsView view_;
-  std::vector<chunk::Columns> scratch_;
+  std::vector<chunk::ColumnBuffer> scratch_;
   Status status_;
 };
 

@@ -14,7 +14,6 @@
 #include "base/checksum.h"
 #include "base/coding.h"
 #include "base/memory_file_system.h"
-#include "chunk/chunk_directory.h"
 #include "chunk/chunk_file_format.h"
 #include "chunk/file_dump.h"
 #include "chunk/place_seed.h"
@@ -69,11 +68,31 @@ bool SameBits(const Columns& a, const Columns& b) {
          std::memcmp(a.values.data(), b.values.data(), a.values.size() * sizeof(double)) == 0;
 }
 
+/// All rows that can be read, block by block.
+std::vector<ChunkEntry> AllEntries(const ChunkFileReader& reader) {
+  std::vector<ChunkEntry> entries;
+  ChunkRows rows;
+  for (std::size_t block = 0; block < reader.blocks(); ++block) {
+    if (reader.ReadBlock(block, &rows).ok()) {
+      entries.insert(entries.end(), rows.entries.begin(), rows.entries.end());
+    }
+  }
+  return entries;
+}
+
+std::vector<ChunkEntry> FindAll(const ChunkFileReader& reader, SeriesId id, TimeRange range = {}) {
+  ChunkRows rows;
+  const Status status = reader.Find(id, range, &rows);
+  EXPECT_TRUE(status.ok()) << status.ToString();
+  return rows.entries;
+}
+
 void ExpectHolds(const ChunkFileReader& reader, const std::vector<TestChunk>& chunks) {
-  ASSERT_EQ(reader.entries().size(), chunks.size());
+  const std::vector<ChunkEntry> entries = AllEntries(reader);
+  ASSERT_EQ(entries.size(), chunks.size());
   Columns columns;
   for (std::size_t i = 0; i < chunks.size(); ++i) {
-    const ChunkEntry& entry = reader.entries()[i];
+    const ChunkEntry& entry = entries[i];
     EXPECT_EQ(entry.id, chunks[i].id);
     EXPECT_EQ(entry.first_time, chunks[i].columns.times.front());
     EXPECT_EQ(entry.last_time, chunks[i].columns.times.back());
@@ -125,11 +144,11 @@ TEST(ChunkFile, FindsAllChunksOfOneSeriesAndOnlyThose) {
   ASSERT_TRUE(Write(fs, "f", SmallChunks(), &meta).ok());
   auto reader = ChunkFileReader::Open(fs, "f");
   ASSERT_TRUE(reader.ok());
-  EXPECT_EQ((*reader)->Find({5}).size(), 2u);
-  EXPECT_EQ((*reader)->Find({5}).front().first_time, -50);
-  EXPECT_EQ((*reader)->Find({900}).size(), 2u);
+  EXPECT_EQ(FindAll(**reader, {5}).size(), 2u);
+  EXPECT_EQ(FindAll(**reader, {5}).front().first_time, -50);
+  EXPECT_EQ(FindAll(**reader, {900}).size(), 2u);
   for (const std::uint64_t absent : {0, 1, 6, 899, 901}) {
-    EXPECT_TRUE((*reader)->Find({absent}).empty()) << absent;
+    EXPECT_TRUE(FindAll(**reader, {absent}).empty()) << absent;
   }
 }
 
@@ -185,13 +204,14 @@ TEST(ChunkFile, StoresEqualTimeColumnsOnce) {
   ASSERT_TRUE(reader.ok());
   ExpectHolds(**reader, many);
   std::uint64_t value_bytes = 0;
-  for (const ChunkEntry& entry : (*reader)->entries()) {
-    EXPECT_EQ(entry.time_offset, (*reader)->entries()[0].time_offset);
+  const std::vector<ChunkEntry> entries = AllEntries(**reader);
+  for (const ChunkEntry& entry : entries) {
+    EXPECT_EQ(entry.time_offset, entries[0].time_offset);
     value_bytes += entry.value_bytes;
   }
-  EXPECT_GT((*reader)->entries()[0].time_bytes, 300u);
+  EXPECT_GT(AllEntries(**reader)[0].time_bytes, 300u);
   // Nine chunks more cost their values and at most 24 bytes of directory each, statistics included.
-  value_bytes -= (*reader)->entries()[0].value_bytes;
+  value_bytes -= AllEntries(**reader)[0].value_bytes;
   EXPECT_LE(meta_many.bytes, meta_one.bytes + value_bytes + 9 * 24);
 }
 
@@ -216,7 +236,7 @@ TEST(ChunkFile, SharesTimesAlsoBetweenDistantChunksOfInterleavedSeries) {
   ASSERT_TRUE(reader.ok());
   ExpectHolds(**reader, chunks);
   for (std::size_t i = 4; i < chunks.size(); ++i) {
-    EXPECT_EQ((*reader)->entries()[i].time_offset, (*reader)->entries()[i % 4].time_offset);
+    EXPECT_EQ(AllEntries(**reader)[i].time_offset, AllEntries(**reader)[i % 4].time_offset);
   }
 }
 
@@ -242,13 +262,13 @@ TEST(ChunkFile, ManyThreadsMayReadSharedTimesFromOneReader) {
   std::atomic<int> wrong = 0;
   std::vector<std::thread> threads;
   for (std::uint64_t seed = 1; seed <= 4; ++seed) {
-    threads.emplace_back([&, seed] {
+    threads.emplace_back([&, seed, entries = AllEntries(**reader)] {
       std::mt19937_64 random(seed);
       Columns read;
       for (int i = 0; i < 2000; ++i) {
         // Mostly near each other, so that threads meet at the same columns.
         const std::size_t at = (static_cast<std::size_t>(i) * 8 + random() % 80) % chunks.size();
-        const Status status = (*reader)->Read((*reader)->entries()[at], &read);
+        const Status status = (*reader)->Read(entries[at], &read);
         wrong += status.ok() && SameBits(read, chunks[at].columns) ? 0 : 1;
       }
     });
@@ -257,7 +277,7 @@ TEST(ChunkFile, ManyThreadsMayReadSharedTimesFromOneReader) {
     thread.join();
   }
   EXPECT_EQ(wrong, 0);
-  EXPECT_GT((*reader)->memory_bytes(), (*reader)->entries().size() * sizeof(ChunkEntry));
+  EXPECT_GT((*reader)->memory_bytes(), 32 * 50 * sizeof(Timestamp));  // remembered columns
 }
 
 TEST(ChunkFile, EvenTimesAndConstantValuesTakeNoBytesBesideTheDirectory) {
@@ -275,7 +295,7 @@ TEST(ChunkFile, EvenTimesAndConstantValuesTakeNoBytesBesideTheDirectory) {
   auto reader = ChunkFileReader::Open(fs, "f");
   ASSERT_TRUE(reader.ok());
   ExpectHolds(**reader, chunks);
-  for (const ChunkEntry& entry : (*reader)->entries()) {
+  for (const ChunkEntry& entry : AllEntries(**reader)) {
     EXPECT_EQ(entry.time_bytes + entry.value_bytes, 0u);
   }
   EXPECT_LE(meta.bytes, 64u + 96u + 100 * 8);  // header, footer, 8 bytes a chunk
@@ -354,9 +374,11 @@ TEST(ChunkFile, EveryFlippedByteIsReported) {
     EXPECT_FALSE(damage.empty()) << what << " went unnoticed";
     // What can still be read is what was written.
     const std::vector<TestChunk> chunks = SmallChunks();
+    const std::vector<ChunkEntry> entries = AllEntries(**reader);
+    EXPECT_TRUE(entries.empty() || entries.size() == chunks.size()) << what;
     Columns columns;
-    for (std::size_t i = 0; i < chunks.size(); ++i) {
-      const Status status = (*reader)->Read((*reader)->entries()[i], &columns);
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      const Status status = (*reader)->Read(entries[i], &columns);
       if (status.ok()) {
         EXPECT_TRUE(SameBits(columns, chunks[i].columns)) << what;
       } else {
@@ -381,16 +403,16 @@ TEST(ChunkFile, DamageAfterOpeningIsFoundByReadAndNamedByVerify) {
   const std::vector<TestChunk> chunks = SmallChunks();
   ASSERT_TRUE(Write(fs, "f", chunks, &meta).ok());
   std::string bytes = *fs.ReadWhole("f");
-  const std::uint64_t offset = (*ChunkFileReader::Open(fs, "f"))->entries()[0].value_offset;
+  const std::uint64_t offset = AllEntries(**ChunkFileReader::Open(fs, "f"))[0].value_offset;
   bytes[offset] = static_cast<char>(bytes[offset] ^ 4);
   fs.WriteWhole("f", bytes);
   auto reader = ChunkFileReader::Open(fs, "f");
   ASSERT_TRUE(reader.ok());
   Columns columns;
-  const Status status = (*reader)->Read((*reader)->entries()[0], &columns);
+  const Status status = (*reader)->Read(AllEntries(**reader)[0], &columns);
   EXPECT_EQ(status.code(), StatusCode::kCorruption);
   EXPECT_NE(status.message().find("f@" + std::to_string(offset)), std::string::npos) << status.ToString();
-  EXPECT_TRUE((*reader)->Read((*reader)->entries()[1], &columns).ok());
+  EXPECT_TRUE((*reader)->Read(AllEntries(**reader)[1], &columns).ok());
   std::vector<std::string> damage;
   ASSERT_TRUE((*reader)->Verify(&damage).ok());
   EXPECT_EQ(damage.size(), 1u);
@@ -408,8 +430,8 @@ TEST(ChunkFile, ColumnsOfAnotherPlaceDoNotVerify) {
   auto a = ChunkFileReader::Open(fs, "a");
   auto b = ChunkFileReader::Open(fs, "b");
   ASSERT_TRUE(a.ok() && b.ok());
-  EXPECT_NE((*a)->entries()[0].value_checksum, (*b)->entries()[0].value_checksum);
-  EXPECT_NE((*a)->entries()[0].time_checksum, (*b)->entries()[0].time_checksum);
+  EXPECT_NE(AllEntries(**a)[0].value_checksum, AllEntries(**b)[0].value_checksum);
+  EXPECT_NE(AllEntries(**a)[0].time_checksum, AllEntries(**b)[0].time_checksum);
 }
 
 TEST(ChunkFile, ANewerVersionIsNotSupportedRatherThanCorrupt) {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/coding.h"
-#include "chunk/chunk_file.h"
+#include "chunk/chunk_rows.h"
 #include "chunk/statistics_codec.h"
 
 namespace tsdb::chunk {

@@ -87,10 +87,14 @@ inline SampleTable ReadTable(FileSystem& fs, const chunk::ChunkFileMeta& meta) {
   std::vector<std::string> damage;
   EXPECT_TRUE((*reader)->Verify(&damage).ok() && damage.empty());
   chunk::Columns columns;
-  for (const chunk::ChunkEntry& entry : (*reader)->entries()) {
-    EXPECT_TRUE((*reader)->Read(entry, &columns).ok());
-    for (std::size_t i = 0; i < columns.size(); ++i) {
-      table[entry.id.value][columns.times[i]] = std::bit_cast<std::uint64_t>(columns.values[i]);
+  chunk::ChunkRows rows;
+  for (std::size_t block = 0; block < (*reader)->blocks(); ++block) {
+    EXPECT_TRUE((*reader)->ReadBlock(block, &rows).ok());
+    for (const chunk::ChunkEntry& entry : rows.entries) {
+      EXPECT_TRUE((*reader)->Read(entry, &columns).ok());
+      for (std::size_t i = 0; i < columns.size(); ++i) {
+        table[entry.id.value][columns.times[i]] = std::bit_cast<std::uint64_t>(columns.values[i]);
+      }
     }
   }
   return table;

@@ -105,11 +105,15 @@ Content ReadContent(FileSystem& fs, const std::vector<chunk::ChunkFileMeta>& fil
     std::vector<std::string> damage;
     EXPECT_TRUE((*reader)->Verify(&damage).ok() && damage.empty());
     chunk::Columns columns;
-    for (const chunk::ChunkEntry& entry : (*reader)->entries()) {
-      EXPECT_TRUE((*reader)->Read(entry, &columns).ok());
-      chunk::Columns& all = content[entry.id.value];
-      all.times.insert(all.times.end(), columns.times.begin(), columns.times.end());
-      all.values.insert(all.values.end(), columns.values.begin(), columns.values.end());
+    chunk::ChunkRows rows;
+    for (std::size_t block = 0; block < (*reader)->blocks(); ++block) {
+      EXPECT_TRUE((*reader)->ReadBlock(block, &rows).ok());
+      for (const chunk::ChunkEntry& entry : rows.entries) {
+        EXPECT_TRUE((*reader)->Read(entry, &columns).ok());
+        chunk::Columns& all = content[entry.id.value];
+        all.times.insert(all.times.end(), columns.times.begin(), columns.times.end());
+        all.values.insert(all.values.end(), columns.values.begin(), columns.values.end());
+      }
     }
   }
   return content;

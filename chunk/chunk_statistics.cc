@@ -1,7 +1,8 @@
+#include "chunk/chunk_statistics.h"
+
+#include <bit>
 #include <cmath>
 #include <limits>
-
-#include "chunk/chunk_file.h"
 
 namespace tsdb::chunk {
 
@@ -67,6 +68,20 @@ ChunkStatistics ComputeStatistics(std::span<const double> values) {
     s.max = HasZero(values, false) ? 0.0 : -0.0;
   }
   return s;
+}
+
+ChunkStatistics ConstantStatistics(double value, std::uint32_t count) {
+  const bool is_nan = value != value;
+  const double extreme = is_nan ? std::numeric_limits<double>::quiet_NaN() : value;
+  return {count, is_nan ? count : 0, extreme, extreme, value, value};
+}
+
+bool SameStatistics(const ChunkStatistics& a, const ChunkStatistics& b) {
+  const auto same = [](double x, double y) {
+    return std::bit_cast<std::uint64_t>(x) == std::bit_cast<std::uint64_t>(y);
+  };
+  return a.count == b.count && a.nan_count == b.nan_count && same(a.min, b.min) && same(a.max, b.max) &&
+         same(a.first, b.first) && same(a.last, b.last);
 }
 
 }  // namespace tsdb::chunk

@@ -1,0 +1,34 @@
+#include "chunk/chunk_rows.h"
+
+#include "base/coding.h"
+#include "chunk/chunk_columns.h"
+#include "chunk/statistics_codec.h"
+
+namespace tsdb::chunk {
+
+Result<ChunkStatistics> ChunkRows::Statistics(std::size_t index) const {
+  const ChunkEntry& entry = entries[index];
+  ChunkStatistics result;
+  if (entry.value_encoding == kValuesInDirectory) {
+    result = ConstantStatistics(entry.constant, entry.count);
+    return result;
+  }
+  ByteReader reader(std::string_view(statistics).substr(entry.statistics_at, entry.statistics_bytes));
+  result.count = entry.count;
+  if (!DecodeStatistics(&reader, &result) || !reader.empty() || result.nan_count > entry.count) {
+    return Status::Corruption("the statistics are damaged");
+  }
+  return result;
+}
+
+Timestamp ChunkRows::PageTime(std::size_t index, std::size_t page) const {
+  const ChunkEntry& entry = entries[index];
+  if (page == 0) {
+    return entry.first_time;
+  }
+  return entry.time_encoding == kTimesInDirectory
+             ? LineTime(entry.first_time, entry.last_time, entry.count, page * kPageSamples)
+             : page_times[entry.page_times_at + page - 1];
+}
+
+}  // namespace tsdb::chunk
