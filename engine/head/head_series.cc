@@ -4,27 +4,19 @@
 #include <utility>
 
 namespace tsdb::engine {
-namespace {
-
-// What a node of the map of late samples weighs with its allocation.
-constexpr std::ptrdiff_t kLateSampleBytes = 64;
-
-}  // namespace
 
 std::ptrdiff_t HeadSeries::Put(Timestamp time, double value) {
   ++samples_;
   oldest_time_ = std::min(oldest_time_, time);
   const bool in_order = open_.count() == 0 ? (full_ == nullptr || time > full_->back().last_time())
                                            : time > open_.last_time();
-  if (!in_order || (late_ != nullptr && !late_->empty() && time <= late_->rbegin()->first)) {
+  if (!in_order) {
     std::ptrdiff_t grown = 0;
     if (late_ == nullptr) {
-      late_ = std::make_unique<std::map<Timestamp, double>>();
-      grown += static_cast<std::ptrdiff_t>(sizeof(*late_));
+      late_ = std::make_unique<LateSamples>();
+      grown += static_cast<std::ptrdiff_t>(sizeof(LateSamples));
     }
-    const auto [it, inserted] = late_->insert_or_assign(time, value);
-    newest_time_ = std::max(newest_time_, time);
-    return grown + (inserted ? kLateSampleBytes : 0);
+    return grown + late_->Put(time, value);
   }
   std::ptrdiff_t grown = -static_cast<std::ptrdiff_t>(open_.memory_bytes());
   if (open_.count() >= kHeadChunkSamplesMax) {
@@ -40,35 +32,13 @@ std::ptrdiff_t HeadSeries::Put(Timestamp time, double value) {
   return grown + static_cast<std::ptrdiff_t>(open_.memory_bytes());
 }
 
-namespace {
-
-std::optional<double> FindInChunk(const chunk::HeadChunk& chunk, Timestamp time) {
-  if (chunk.count() == 0 || time < chunk.first_time() || time > chunk.last_time()) {
-    return std::nullopt;
-  }
-  if (time == chunk.last_time()) {
-    return chunk.last_value();
-  }
-  chunk::Columns columns;
-  if (!DecodeHeadChunk(chunk.TakeSnapshot(), &columns.times, &columns.values).ok()) {
-    return std::nullopt;
-  }
-  const auto it = std::lower_bound(columns.times.begin(), columns.times.end(), time);
-  if (it == columns.times.end() || *it != time) {
-    return std::nullopt;
-  }
-  return columns.values[static_cast<std::size_t>(it - columns.times.begin())];
-}
-
-}  // namespace
-
 std::optional<double> HeadSeries::Find(Timestamp time) const {
   if (samples_ == 0 || time < oldest_time_ || time > newest_time_) {
     return std::nullopt;
   }
   if (late_ != nullptr) {
-    if (const auto it = late_->find(time); it != late_->end()) {
-      return it->second;
+    if (auto found = late_->Find(time)) {
+      return found;
     }
   }
   if (auto found = FindInChunk(open_, time)) {
@@ -88,8 +58,8 @@ std::optional<Sample> HeadSeries::Newest() const {
   if (samples_ == 0) {
     return std::nullopt;
   }
-  if (late_ != nullptr && !late_->empty() && late_->rbegin()->first == newest_time_) {
-    return Sample{newest_time_, late_->rbegin()->second};
+  if (late_ != nullptr && late_->newest_time() == newest_time_) {
+    return Sample{newest_time_, *late_->Find(newest_time_)};
   }
   if (open_.count() != 0) {
     return Sample{newest_time_, open_.last_value()};
@@ -114,9 +84,7 @@ HeadSeries::Snapshot HeadSeries::TakeSnapshot(TimeRange range) const {
   }
   take(open_);
   if (late_ != nullptr) {
-    for (auto it = late_->lower_bound(range.from); it != late_->end() && it->first <= range.to; ++it) {
-      snapshot.late.Append(it->first, it->second);
-    }
+    snapshot.late = late_->TakeSnapshot(range);
   }
   return snapshot;
 }
@@ -143,8 +111,12 @@ Status DecodeSnapshot(const HeadSeries::Snapshot& snapshot, TimeRange range, chu
     }
     return Status::Ok();
   }
-  const chunk::ColumnsView late{snapshot.late.times, snapshot.late.values};
-  const chunk::ColumnsView inputs[] = {chunks, late};
+  std::vector<chunk::Columns> late;
+  TSDB_RETURN_IF_ERROR(DecodeLateSamples(snapshot.late, &late));
+  std::vector<chunk::ColumnsView> inputs{chunks};
+  for (const chunk::Columns& columns : late) {
+    inputs.push_back(chunk::Slice({columns.times, columns.values}, range));
+  }
   chunk::MergeColumns(inputs, out);
   return Status::Ok();
 }

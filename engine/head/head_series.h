@@ -1,7 +1,7 @@
 // HeadSeries: the unflushed samples of one series within one generation.
 //
 //   full chunks (oldest first) · open chunk      times strictly rise through them
-//   late: time → value                           samples at or before the newest time; newer than the chunks' values
+//   late samples                                 those at or before the newest time; newer than the chunks' values
 //
 // Thread safety: guarded by the stripe of the series (stripe.h) while its generation is the mutable one; immutable
 // after the cut once everything up to it is applied.
@@ -9,13 +9,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "chunk/columns.h"
 #include "chunk/head_chunk.h"
+#include "engine/head/late_samples.h"
 #include "tsdb/status.h"
 #include "tsdb/types.h"
 
@@ -49,7 +49,7 @@ class HeadSeries {
   /// What a reader takes with it from under the stripe's lock; decoding happens outside.
   struct Snapshot {
     std::vector<chunk::HeadChunk::Snapshot> chunks;
-    chunk::Columns late;
+    LateSamples::Snapshot late;
   };
   /// Chunks and late samples that may lie in `range`.
   Snapshot TakeSnapshot(TimeRange range) const;
@@ -64,7 +64,7 @@ class HeadSeries {
   chunk::HeadChunk open_;
   DuplicatePolicy policy_;
   std::unique_ptr<std::vector<chunk::HeadChunk>> full_;
-  std::unique_ptr<std::map<Timestamp, double>> late_;
+  std::unique_ptr<LateSamples> late_;  // none is newer than the newest in order
 };
 
 /// Decodes and merges a snapshot within `range` (replaces `out`).
