@@ -172,8 +172,8 @@ Result<std::unique_ptr<FileLock>> MemoryFileSystem::Lock(const std::string& path
   if (!impl_->locked.insert(place.node.file.get()).second) {
     return Status::Busy(fmt::format("{}: is used by process {}; close it or open read-only", path, ::getpid()));
   }
-  place.node.file->bytes = fmt::format("{}\n", ::getpid());
-  place.node.file->synced = 0;
+  place.node.file->Truncate();
+  place.node.file->Append(fmt::format("{}\n", ::getpid()));
   return NewMemoryFileLock(impl_, place.node.file);
 }
 
@@ -254,6 +254,7 @@ void MemoryFileSystem::WriteWhole(const std::string& path, std::string data) {
     directory->durable_entries[name] = node;
     if (last) {
       node.file->bytes = std::move(data);
+      node.file->lost.clear();
       node.file->Sync();
     } else {
       std::shared_ptr<MemoryDirectory> next = node.directory;

@@ -1,7 +1,7 @@
 // MemoryFileSystem: a file system in memory that knows what was synced, counts operations and can fail or cut the power
 // at any of them. For tests; also what the power-loss simulator runs on.
 //
-//   file     = durable bytes + unsynced bytes behind them
+//   file     = durable bytes + unsynced appends behind them
 //   entry    = name -> file, durable or not yet (create, rename and remove wait for SyncDirectory)
 //
 // Operations are numbered from 1: every OpenWritable, Append, Sync, Reserve, Rename, RemoveFile, RemoveAll,
@@ -27,8 +27,10 @@ class MemoryFileSystem final : public FileSystem {
   enum class CutMode : unsigned char {
     kDropUnsynced,    // nothing of it
     kKeepUnsynced,    // all of it: as after a crash of the process
-    kRandom,          // per file a random prefix, its last part possibly torn into zero or garbage 512-byte sectors;
-                      // per directory a random subset of the unsynced entry changes
+    kRandom,          // per file a random prefix, or any subset of the appends since the last sync (those that are
+                      // missing read as zeros), any of it torn into zero or garbage 512-byte sectors, and reserved
+                      // space possibly as zeros behind the end; a truncation that was not synced done or not; per
+                      // directory a random subset of the unsynced entry changes
   };
 
   MemoryFileSystem();
@@ -54,7 +56,8 @@ class MemoryFileSystem final : public FileSystem {
   /// never.
   void StopAt(std::uint64_t n);
   /// Called with the operation's number, its name and path before it runs; an error it returns becomes the operation's
-  /// outcome without effect. Empty function: none. For error injection.
+  /// outcome without effect, but that bytes whose Sync failed are taken for clean, as operating systems do: readers see
+  /// them, no later Sync makes them durable. Empty function: none. For error injection.
   void SetFault(std::function<Status(std::uint64_t number, std::string_view operation, const std::string& path)> fault);
   /// Bytes that may still be written or reserved before kNoSpace; default unlimited. What did fit of an Append is
   /// written. Removed, truncated and replaced files give theirs back.

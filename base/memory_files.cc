@@ -20,7 +20,7 @@ class MemoryWritableFile final : public WritableFile {
     MutexLock lock(disk_->mutex);
     if (!ticket.status.ok()) {
       if (ticket.at_cut) {
-        file_->bytes.append(data.substr(0, data.size() / 2));
+        file_->Append(data.substr(0, data.size() / 2));
       }
       return ticket.status;
     }
@@ -28,16 +28,20 @@ class MemoryWritableFile final : public WritableFile {
     const std::uint64_t room = file_->reserved > size ? file_->reserved - size : 0;
     const std::uint64_t needed = data.size() > room ? data.size() - room : 0;
     const std::uint64_t taken = disk_->Take(needed);
-    file_->bytes.append(data.substr(0, data.size() - static_cast<std::size_t>(needed - taken)));
+    file_->Append(data.substr(0, data.size() - static_cast<std::size_t>(needed - taken)));
     return taken == needed ? Status::Ok() : NoSpace("write");
   }
 
   Status Sync() override {
     TSDB_RETURN_IF_ERROR(CheckOpen());
-    TSDB_RETURN_IF_ERROR(disk_->Begin("Sync", path_).status);
+    auto ticket = disk_->Begin("Sync", path_);
     MutexLock lock(disk_->mutex);
-    file_->Sync();
-    return {};
+    if (ticket.status.ok()) {
+      file_->Sync();
+    } else if (!disk_->stopped()) {
+      file_->FailSync();
+    }
+    return std::move(ticket.status);
   }
 
   Status Reserve(std::uint64_t size) override {

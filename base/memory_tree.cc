@@ -29,17 +29,53 @@ class Random {
   std::uint64_t state_;
 };
 
-// Spoils sectors of the unsynced part [synced, size) from a random place on.
-void TearSectors(std::uint64_t synced, std::string* bytes, Random* random) {
-  const std::uint64_t size = bytes->size();
-  std::uint64_t at = synced + random->Below(size - synced);
-  at -= at % kSectorBytes;
-  for (; at < size; at += kSectorBytes) {
-    const std::uint64_t end = std::min(at + kSectorBytes, size);
-    const std::uint64_t kind = random->Below(3);  // as written, zero, garbage
-    for (std::uint64_t i = std::max(at, synced); kind != 0 && i < end; ++i) {
-      (*bytes)[i] = kind == 1 ? '\0' : static_cast<char>(random->Next());
+// Spoils sectors of [begin, end): as written, zero, or garbage; never a byte outside.
+void TearSectors(std::uint64_t begin, std::uint64_t end, std::string* bytes, Random* random) {
+  for (std::uint64_t at = begin - begin % kSectorBytes; at < end; at += kSectorBytes) {
+    const std::uint64_t kind = random->Below(3);
+    const std::uint64_t sector_end = std::min(at + kSectorBytes, end);
+    for (std::uint64_t i = std::max(at, begin); kind != 0 && i < sector_end; ++i) {
+      (*bytes)[static_cast<std::size_t>(i)] = kind == 1 ? '\0' : static_cast<char>(random->Next());
     }
+  }
+}
+
+void Zero(const ByteSpan& span, std::string* bytes) {
+  const std::uint64_t end = std::min<std::uint64_t>(span.end, bytes->size());
+  if (span.begin < end) {
+    std::fill(bytes->begin() + static_cast<std::ptrdiff_t>(span.begin),
+              bytes->begin() + static_cast<std::ptrdiff_t>(end), '\0');
+  }
+}
+
+// A random length of what was not synced, its last part possibly torn.
+void KeepPrefix(const MemoryFile& file, std::string* bytes, Random* random) {
+  bytes->resize(static_cast<std::size_t>(file.synced + random->Below(bytes->size() - file.synced + 1)));
+  if (bytes->size() > file.synced && random->Coin()) {
+    const std::uint64_t from = file.synced + random->Below(bytes->size() - file.synced);
+    TearSectors(std::max(file.synced, from - from % kSectorBytes), bytes->size(), bytes, random);
+  }
+}
+
+// Any subset of the writes, in any order: one that did not survive reads as zeros when a later one did. The length may
+// be of any of them, whether its bytes are there or not.
+void KeepSubset(const MemoryFile& file, std::string* bytes, Random* random) {
+  std::uint64_t length = file.synced;
+  for (const ByteSpan& write : file.unsynced) {
+    const bool keep = random->Coin();
+    if (!keep) {
+      Zero(write, bytes);
+    } else if (random->Below(4) == 0) {
+      TearSectors(write.begin, write.end, bytes, random);
+    }
+    if (keep || random->Below(4) == 0) {
+      length = write.end;
+    }
+  }
+  bytes->resize(static_cast<std::size_t>(length));
+  // Space that was reserved may show as zeros behind the end.
+  if (file.reserved > length && random->Below(4) == 0) {
+    bytes->resize(static_cast<std::size_t>(length + random->Below(file.reserved - length + 1)), '\0');
   }
 }
 
@@ -48,11 +84,29 @@ std::string RandomBytes(const MemoryFile& file, Random random) {
     return *file.replaced;
   }
   std::string bytes = file.bytes;
-  if (bytes.size() > file.synced) {
-    bytes.resize(file.synced + random.Below(bytes.size() - file.synced + 1));
-    if (bytes.size() > file.synced && random.Coin()) {
-      TearSectors(file.synced, &bytes, &random);
+  for (const ByteSpan& span : file.lost) {
+    if (random.Coin()) {
+      TearSectors(span.begin, span.end, &bytes, &random);
+    } else {
+      Zero(span, &bytes);
     }
+  }
+  if (bytes.size() > file.synced && random.Coin()) {
+    KeepPrefix(file, &bytes, &random);
+  } else {
+    KeepSubset(file, &bytes, &random);
+  }
+  return bytes;
+}
+
+// Nothing but what is certain.
+std::string DurableBytes(const MemoryFile& file) {
+  if (file.replaced) {
+    return *file.replaced;
+  }
+  std::string bytes = file.bytes.substr(0, static_cast<std::size_t>(file.synced));
+  for (const ByteSpan& span : file.lost) {
+    Zero(span, &bytes);
   }
   return bytes;
 }
@@ -159,7 +213,7 @@ class TreeCutter {
       case MemoryFileSystem::CutMode::kRandom: return RandomBytes(file, Random(seed_, ~node.number));
       case MemoryFileSystem::CutMode::kDropUnsynced: break;
     }
-    return file.replaced ? *file.replaced : file.bytes.substr(0, file.synced);
+    return DurableBytes(file);
   }
 
   const MemoryFileSystem::CutMode mode_;
@@ -169,18 +223,34 @@ class TreeCutter {
 
 }  // namespace
 
+void MemoryFile::Append(std::string_view data) {
+  if (!data.empty()) {
+    unsynced.push_back({bytes.size(), bytes.size() + data.size()});
+    bytes.append(data);
+  }
+}
+
 void MemoryFile::Truncate() {
   if (!replaced) {
-    replaced = bytes.substr(0, synced);
+    replaced = DurableBytes(*this);
   }
   bytes.clear();
   synced = 0;
   reserved = 0;
+  unsynced.clear();
+  lost.clear();
 }
 
 void MemoryFile::Sync() {
   synced = bytes.size();
   replaced.reset();
+  unsynced.clear();
+}
+
+void MemoryFile::FailSync() {
+  if (bytes.size() > synced) {
+    lost.push_back({synced, bytes.size()});
+  }
 }
 
 void ApplyChange(const MemoryChange& change, MemoryEntries* entries) {

@@ -1,7 +1,8 @@
 // MemoryTree: the nodes under MemoryFileSystem: files that know which bytes are durable and directories that know which
 // entry changes are not, and what a power cut leaves of them.
 //
-//   MemoryFile       bytes [0, synced) durable, the rest not; before a synced truncation also the old durable bytes
+//   MemoryFile       bytes [0, synced) durable, but for `lost` ones; the rest are writes of which any part may survive;
+//                    before a synced truncation also the old durable bytes
 //   MemoryDirectory  entries (as processes see them) = durable_entries + pending changes, oldest first
 //
 // Thread safety: none; MemoryFileSystem guards the whole tree with one mutex.
@@ -22,17 +23,31 @@ namespace tsdb {
 
 struct MemoryDirectory;
 
+/// Bytes [begin, end) of a file.
+struct ByteSpan {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+};
+
 struct MemoryFile {
   std::string bytes;
   std::uint64_t synced = 0;
+  /// Appends behind `synced`, oldest first: a power cut may keep any of them and drop the others.
+  std::vector<ByteSpan> unsynced;
+  /// Parts of bytes below `synced` that a failed sync gave up: readers see them until the power goes, and a later sync
+  /// does not bring them to the disk.
+  std::vector<ByteSpan> lost;
   /// Durable contents that an unsynced truncation replaced.
   std::optional<std::string> replaced;
   std::uint64_t reserved = 0;
   /// Space it takes while it has a name.
   std::uint64_t allocated() const { return bytes.size() > reserved ? bytes.size() : reserved; }
 
+  void Append(std::string_view data);
   void Truncate();
   void Sync();
+  /// A sync that failed: what was not synced counts as clean from now on, but never reached the disk.
+  void FailSync();
 };
 
 /// A file or a directory.

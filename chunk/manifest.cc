@@ -248,6 +248,10 @@ Result<std::unique_ptr<Manifest>> Manifest::Open(FileSystem& fs, const std::stri
   if (!loaded.scan.torn.empty() && notes != nullptr) {
     notes->push_back(ManifestFileName(loaded.number) + loaded.scan.torn + ": cut off");
   }
+  if (loaded.scan.lost_seal != 0 && notes != nullptr) {
+    notes->push_back(fmt::format("{}@{}: the seal of an edit is missing; no edit is lost",
+                                 ManifestFileName(loaded.number), loaded.scan.lost_seal));
+  }
   // A process that died right after replacing CURRENT may have left its entry unsynced.
   TSDB_RETURN_IF_ERROR(fs.SyncDirectory(JoinPath(database_path, kManifestFolder)));
   TSDB_RETURN_IF_ERROR(fs.SyncDirectory(database_path));

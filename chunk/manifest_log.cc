@@ -104,6 +104,12 @@ Result<ManifestScan> ScanManifest(std::string_view file, std::uint64_t number,
     ManifestFrame frame;
     if (!FrameAt(file, number, offset, &frame)) {
       const std::size_t next = NextFrame(file, number, offset);
+      if (next == offset + kFrameHeaderBytes && !scan.sealed && offset > kManifestHeaderBytes) {
+        scan.lost_seal = offset;  // only a seal is that short, and it stands behind an edit
+        scan.sealed = true;
+        offset = next;
+        continue;
+      }
       if (next < file.size()) {
         return Status::Corruption(
             fmt::format("@{}: damaged edit (a valid one follows at {}): restore a backup", offset, next));

@@ -3,7 +3,9 @@
 //   | header | frame: state | seal | frame: edit | seal | frame: edit | seal |
 //
 // A seal is a frame without a record, written once the frame before it is synced. So a damaged frame with a seal (or
-// another valid frame) behind it was acknowledged: that is corruption. One without was not: that is a torn tail.
+// another valid frame) behind it was acknowledged: that is corruption. One without was not: that is a torn tail. The
+// seal itself is not synced: a power cut may lose it and keep the edit behind it. A gap of just the size of a seal is
+// therefore stepped over.
 //
 // Thread safety: values and pure functions.
 #pragma once
@@ -43,6 +45,8 @@ struct ManifestScan {
   bool sealed = false;
   /// What is wrong behind valid_bytes; empty when nothing follows.
   std::string torn;
+  /// Offset of the last seal that is damaged while an edit follows it (no edit is lost with it); 0: none.
+  std::uint64_t lost_seal = 0;
 };
 
 /// Visits the frames after the header. kCorruption ("@offset: …") for a damaged frame that was acknowledged; an error

@@ -197,10 +197,57 @@ TEST_F(PowerCutTest, RandomCutsNeverTouchSyncedBytesAndTearTheRestBySectors) {
   EXPECT_TRUE(garbage);
 }
 
+TEST_F(PowerCutTest, RandomCutsKeepAnySubsetOfUnsyncedAppends) {
+  Write("d/f", "s");
+  auto file = *fs_.OpenWritable("d/f", OpenMode::kAppend);
+  for (const std::string_view part : {"aa", "bb", "cc"}) {
+    ASSERT_TRUE(file->Append(part).ok());
+  }
+  const std::set<std::string> outcomes = Outcomes("d/f", 2'000);
+  const std::string zero(2, '\0');
+  for (const std::string& outcome :
+       {std::string("s"), std::string("saa"), std::string("saabbcc"), "s" + zero + "bb", "s" + zero + zero + "cc",
+        "saa" + zero + "cc", "saa" + zero, std::string("sa")}) {
+    EXPECT_EQ(outcomes.count(outcome), 1u) << testing::PrintToString(outcome);
+  }
+  EXPECT_EQ(outcomes.count("scc"), 0u) << "bytes never move";
+}
+
+TEST_F(PowerCutTest, ReservedSpaceMayShowAsZerosBehindTheEnd) {
+  Write("d/f", "s");
+  auto file = *fs_.OpenWritable("d/f", OpenMode::kAppend);
+  ASSERT_TRUE(file->Reserve(20).ok());
+  bool longer = false;
+  for (const std::string& outcome : Outcomes("d/f")) {
+    EXPECT_EQ(outcome, "s" + std::string(outcome.size() - 1, '\0'));
+    EXPECT_LE(outcome.size(), 20u);
+    longer |= outcome.size() > 1;
+  }
+  EXPECT_TRUE(longer);
+}
+
+TEST_F(PowerCutTest, WhatAFailedSyncGaveUpIsNotBroughtBackByTheNextOne) {
+  Write("d/f", "s");
+  auto file = *fs_.OpenWritable("d/f", OpenMode::kAppend);
+  ASSERT_TRUE(file->Append("gone").ok());
+  fs_.SetFault([](std::uint64_t, std::string_view operation, const std::string&) {
+    return operation == "Sync" ? Status::IoError("told to fail") : Status::Ok();
+  });
+  ASSERT_FALSE(file->Sync().ok());
+  fs_.SetFault(nullptr);
+  ASSERT_TRUE(file->Append("there").ok());
+  ASSERT_TRUE(file->Sync().ok());
+  EXPECT_EQ(*fs_.ReadWhole("d/f"), "sgonethere");
+  EXPECT_EQ(After("d/f", CutMode::kKeepUnsynced), "sgonethere");
+  EXPECT_EQ(After("d/f"), "s" + std::string(4, '\0') + "there");
+}
+
 TEST_F(PowerCutTest, RandomCutsAreReproducibleBySeed) {
   auto file = *fs_.OpenWritable("d/f", OpenMode::kCreate);
   ASSERT_TRUE(fs_.SyncDirectory("d").ok());
-  ASSERT_TRUE(file->Append(std::string(100'000, 'u')).ok());
+  for (int i = 0; i < 10; ++i) {
+    ASSERT_TRUE(file->Append(std::string(10'000, 'u')).ok());
+  }
   for (std::uint64_t seed = 0; seed < 10; ++seed) {
     EXPECT_EQ(After("d/f", CutMode::kRandom, seed), After("d/f", CutMode::kRandom, seed));
   }

@@ -229,9 +229,32 @@ TEST(Manifest, EveryFlippedByteIsReportedOrWithoutEffect) {
       }
     });
   }
-  // All but the last seal, which only says that the edit before it is whole.
+  // All but the seals (of the state and of each edit), which only say that the frame before them is whole.
   const std::size_t bytes = fs.ReadWhole("db/manifest/000001")->size() + fs.ReadWhole("db/CURRENT")->size();
-  EXPECT_EQ(static_cast<std::size_t>(reported), 2 * (bytes - kFrameHeaderBytes));
+  EXPECT_EQ(static_cast<std::size_t>(reported), 2 * (bytes - 4 * kFrameHeaderBytes));
+}
+
+// A seal is not synced: a power cut may keep the edit behind it and lose the seal.
+TEST(Manifest, ALostSealBetweenEditsCostsNothingAndIsNoted) {
+  MemoryFileSystem fs;
+  CreateWithEdits(fs, 2);
+  const std::string path = "db/manifest/000001";
+  const std::string good = *fs.ReadWhole(path);
+  std::string last_edit;
+  AppendFrame(EncodeEdit(MakeEdit(2)), 1, 0, &last_edit);
+  const std::size_t seal = good.size() - kFrameHeaderBytes - last_edit.size() - kFrameHeaderBytes;
+  std::string bytes = good;
+  std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(seal), kFrameHeaderBytes, '\0');
+  ASSERT_NE(bytes, good);
+  fs.WriteWhole(path, bytes);
+  EXPECT_EQ(LoadBytes(fs), StateAfter(2));
+  std::vector<std::string> notes;
+  auto manifest = Manifest::Open(fs, "db", &notes);
+  ASSERT_TRUE(manifest.ok()) << manifest.status().ToString();
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_NE(notes[0].find("manifest/000001@" + std::to_string(seal)), std::string::npos) << notes[0];
+  ASSERT_TRUE((*manifest)->Append(MakeEdit(3)).ok());
+  EXPECT_EQ(LoadBytes(fs), StateAfter(3));
 }
 
 TEST(Manifest, ATruncatedFileGivesAnEarlierStateOrCorruption) {

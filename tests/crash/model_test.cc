@@ -2,18 +2,12 @@
 //
 // A history is one seed; a failure prints it. TSDB_MODEL_HISTORIES sets how many run (default 1,000), TSDB_MODEL_SEED
 // where they begin.
-#include <cstdlib>
-
 #include "tests/crash/oracle.h"
+#include "tests/crash/seeds.h"
 #include "tests/crash/workload.h"
 
 namespace tsdb::engine {
 namespace {
-
-std::uint64_t FromEnvironment(const char* name, std::uint64_t fallback) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? fallback : std::strtoull(text, nullptr, 10);
-}
 
 class History {
  public:

@@ -3,6 +3,7 @@
 // The oracle judges policies itself, by its own few lines, and knows for every prefix of batches what the contents are.
 #pragma once
 
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <map>
@@ -22,6 +23,25 @@ struct OracleOp {
   DuplicatePolicy policy = DuplicatePolicy::kLast;
   bool increment = false;
 };
+
+/// What `found` has too little, too much or otherwise than `expected`, as text.
+inline std::string Difference(const Contents& found, const Contents& expected) {
+  std::string text;
+  const auto list = [&text](const Contents& a, const Contents& b, const std::string& what) {
+    for (const auto& [key, samples] : a) {
+      const auto other = b.find(key);
+      for (const auto& [time, bits] : samples) {
+        if (other == b.end() || !other->second.contains(time) || other->second.at(time) != bits) {
+          text += what + " " + key + " at " + std::to_string(time) + ": " +
+                  std::to_string(std::bit_cast<double>(bits)) + "\n";
+        }
+      }
+    }
+  };
+  list(expected, found, "missing");
+  list(found, expected, "unexpected");
+  return text;
+}
 
 class Oracle {
  public:
