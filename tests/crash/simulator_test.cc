@@ -21,7 +21,7 @@ class Simulation {
  public:
   explicit Simulation(std::uint64_t seed) : workload_(seed), fs_(std::make_unique<MemoryFileSystem>()) {
     options_ = QuietOptions();
-    options_.head_bytes_max = std::uint64_t{1} << Below(18);
+    options_.memory_bytes_max = std::uint64_t{2} << Below(18);
   }
 
   /// What happened, one line each; shown when a seed fails.
