@@ -96,7 +96,7 @@ Result<Selector> ParseSeries(const SeriesArguments& arguments, bool all_by_defau
   }
   Result<Selector> selector = Selector::Parse(arguments.selector);
   if (!selector.ok()) {
-    return selector.status().WithContext("selector");
+    return selector.status();
   }
   return selector;
 }
