@@ -21,6 +21,8 @@ std::string_view ValueEncodingName(ValueEncoding encoding) {
       return "decimal blocks";
     case ValueEncoding::kBits:
       return "bits";
+    case ValueEncoding::kTokens:
+      return "tokens";
   }
   return "unknown";
 }

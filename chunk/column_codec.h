@@ -47,6 +47,7 @@ enum class ValueEncoding : std::uint8_t {
   kConstant = 1,      // one value, 8 bytes
   kDecimalBlocks = 2, // exact decimals d = v·10^E in frame-of-reference blocks, with exceptions
   kBits = 3,          // order-preserving integers of the raw bits in the same blocks
+  kTokens = 4,        // either of these integers as entropy-coded tokens with raw bits
 };
 std::string_view TimeEncodingName(TimeEncoding encoding);
 std::string_view ValueEncodingName(ValueEncoding encoding);

@@ -4,13 +4,19 @@
 #pragma once
 
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 
 namespace tsdb::chunk {
 
+/// Pages of a column at most.
+inline constexpr std::size_t kPagesMax = 8;
+
 /// First byte of kDecimalBlocks and kBits: exponent in bits 0..4 (0 in kBits), order in bits 5..6, bit 7 zero.
 inline constexpr unsigned kExponentMask = 0x1f;
 inline constexpr unsigned kOrderShift = 5;
+/// In place of the exponent, in kTokens only: the integers are ordered bits.
+inline constexpr unsigned kExponentBits = 31;
 /// Second byte.
 inline constexpr unsigned kFlagDivisor = 1;
 inline constexpr unsigned kFlagUlps = 2;

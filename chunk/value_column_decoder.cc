@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <vector>
 
 #include "base/coding.h"
 #include "chunk/bit_stream.h"
@@ -9,14 +8,22 @@
 #include "chunk/column_layout.h"
 #include "chunk/decimal.h"
 #include "chunk/integer_blocks.h"
+#include "chunk/integer_tokens.h"
 
 namespace tsdb::chunk {
 namespace {
 
 Status Damaged(const char* what) { return Status::Corruption(std::string("value column: ") + what); }
 
+/// The samples that are wanted: those of whole pages.
+struct Window {
+  std::size_t first = 0;  // sample
+  std::size_t end = 0;
+  PageRange pages;
+};
+
 struct ColumnHeader {
-  int exponent = 0;
+  unsigned exponent = 0;
   int order = 0;
   unsigned flags = 0;
   std::uint64_t divisor = 1;
@@ -29,11 +36,10 @@ bool ReadColumnHeader(ByteReader* reader, ColumnHeader* header) {
   if (!reader->ReadFixed(&first) || !reader->ReadFixed(&flags)) {
     return false;
   }
-  header->exponent = static_cast<int>(first & kExponentMask);
+  header->exponent = first & kExponentMask;
   header->order = first >> kOrderShift;
   header->flags = flags;
-  if (header->exponent > kDecimalExponentMax || header->order > 2 ||
-      flags > (kFlagDivisor | kFlagUlps | kFlagExceptions)) {
+  if (header->order > 2 || flags > (kFlagDivisor | kFlagUlps | kFlagExceptions)) {
     return false;
   }
   if ((flags & kFlagDivisor) != 0) {
@@ -46,7 +52,7 @@ bool ReadColumnHeader(ByteReader* reader, ColumnHeader* header) {
   return true;
 }
 
-bool ReadUlps(ByteReader* reader, std::size_t count, double* out) {
+bool ReadUlps(ByteReader* reader, std::size_t count, const Window& window, double* out) {
   IntegerBlockReader blocks;
   std::array<std::uint64_t, kBlockValues> ulps;
   if (!blocks.Open(reader, 0)) {
@@ -57,14 +63,18 @@ bool ReadUlps(ByteReader* reader, std::size_t count, double* out) {
     if (!blocks.Next(here, ulps.data())) {
       return false;
     }
+    if (i < window.first || i >= window.end) {
+      continue;
+    }
+    double* at = out + (i - window.first);
     for (std::size_t k = 0; k < here; ++k) {
-      out[i + k] = std::bit_cast<double>(std::bit_cast<std::uint64_t>(out[i + k]) + ulps[k]);
+      at[k] = std::bit_cast<double>(std::bit_cast<std::uint64_t>(at[k]) + ulps[k]);
     }
   }
   return true;
 }
 
-bool ReadExceptions(ByteReader* reader, std::size_t count, double* out) {
+bool ReadExceptions(ByteReader* reader, std::size_t count, const Window& window, double* out) {
   std::uint64_t exceptions = 0;
   if (!reader->ReadVarint(&exceptions) || exceptions > count) {
     return false;
@@ -83,84 +93,164 @@ bool ReadExceptions(ByteReader* reader, std::size_t count, double* out) {
       return false;
     }
     next += static_cast<std::size_t>(gap);
-    out[next++] = std::bit_cast<double>(bits);
+    if (next >= window.first && next < window.end) {
+      out[next - window.first] = std::bit_cast<double>(bits);
+    }
+    ++next;
   }
   return true;
 }
 
-Status DecodeConstant(std::string_view data, std::size_t count, double* out) {
+Status ReadCorrections(ByteReader* reader, unsigned flags, std::size_t count, const Window& window, double* out) {
+  if ((flags & kFlagUlps) != 0 && !ReadUlps(reader, count, window, out)) {
+    return Damaged("its corrections are damaged");
+  }
+  if ((flags & kFlagExceptions) != 0 && !ReadExceptions(reader, count, window, out)) {
+    return Damaged("its exceptions are damaged");
+  }
+  return reader->empty() ? Status::Ok() : Damaged("bytes are left over");
+}
+
+/// Integers of a column to its values.
+class ToValues {
+ public:
+  ToValues(const ColumnHeader& header, bool bits)
+      : bits_(bits),
+        divisor_(header.divisor),
+        offset_(header.offset),
+        power_(bits ? 1 : kPowersOfTen[header.exponent]) {}
+
+  void operator()(const std::uint64_t* q, std::size_t count, double* out) const {
+    if (bits_) {
+      for (std::size_t k = 0; k < count; ++k) {
+        out[k] = FromOrderedBits(q[k] * divisor_ + offset_);
+      }
+    } else if (divisor_ == 1) {
+      kernels_.to_decimals(q, count, power_, out);
+    } else {
+      kernels_.to_scaled_decimals(q, count, static_cast<double>(divisor_),
+                                  static_cast<double>(static_cast<std::int64_t>(offset_)), power_, out);
+    }
+  }
+
+ private:
+  const CodecKernels& kernels_ = Kernels();
+  const bool bits_;
+  const std::uint64_t divisor_;
+  const std::uint64_t offset_;
+  const double power_;
+};
+
+bool ReadBlocks(ByteReader* reader, int order, std::size_t count, const ToValues& to_values, double* out) {
+  IntegerBlockReader blocks;
+  if (!blocks.Open(reader, order)) {
+    return false;
+  }
+  alignas(32) std::array<std::uint64_t, kBlockValues> q;
+  for (std::size_t i = 0; i < count; i += kBlockValues) {
+    const std::size_t here = std::min(kBlockValues, count - i);
+    if (!blocks.Next(here, q.data())) {
+      return false;
+    }
+    to_values(q.data(), here, out + i);
+  }
+  return true;
+}
+
+/// Where each page's blocks stand in a column of several pages.
+bool ReadPageTable(ByteReader* reader, std::size_t pages, std::array<std::string_view, kPagesMax>* bodies) {
+  std::array<std::uint64_t, kPagesMax> sizes;
+  for (std::size_t page = 0; page < pages; ++page) {
+    if (!reader->ReadVarint(&sizes[page]) || sizes[page] > reader->remaining()) {
+      return false;
+    }
+  }
+  for (std::size_t page = 0; page < pages; ++page) {
+    if (!reader->ReadBytes(static_cast<std::size_t>(sizes[page]), &(*bodies)[page])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+Status DecodeConstant(std::string_view data, const Window& window, double* out) {
   if (data.size() != sizeof(double)) {
     return Damaged("a constant takes 8 bytes");
   }
-  std::fill_n(out, count, LoadFixed<double>(data.data()));
+  std::fill_n(out, window.end - window.first, LoadFixed<double>(data.data()));
   return Status::Ok();
 }
 
-Status DecodeDecimals(std::string_view data, std::size_t count, double* out) {
+Status DecodeBlocks(bool bits, std::string_view data, std::size_t count, const Window& window, double* out) {
   ByteReader reader(data);
   ColumnHeader header;
-  IntegerBlockReader blocks;
-  if (!ReadColumnHeader(&reader, &header) || !blocks.Open(&reader, header.order)) {
+  if (!ReadColumnHeader(&reader, &header) ||
+      (bits ? header.exponent != 0 || (header.flags & ~kFlagDivisor) != 0 : header.exponent > kDecimalExponentMax)) {
     return Damaged("its header is damaged");
   }
-  const CodecKernels& kernels = Kernels();
-  const double power = kPowersOfTen[static_cast<std::size_t>(header.exponent)];
-  const auto factor = static_cast<double>(header.divisor);
-  const auto offset = static_cast<double>(static_cast<std::int64_t>(header.offset));
-  alignas(32) std::array<std::uint64_t, kBlockValues> q;
-  for (std::size_t i = 0; i < count; i += kBlockValues) {
-    const std::size_t here = std::min(kBlockValues, count - i);
-    if (!blocks.Next(here, q.data())) {
+  const ToValues to_values(header, bits);
+  if (count <= kPageSamples) {
+    if (!ReadBlocks(&reader, header.order, count, to_values, out)) {
       return Damaged("a block is damaged");
     }
-    if (header.divisor == 1) {
-      kernels.to_decimals(q.data(), here, power, out + i);
-    } else {
-      kernels.to_scaled_decimals(q.data(), here, factor, offset, power, out + i);
+  } else {
+    std::array<std::string_view, kPagesMax> bodies;
+    if (!ReadPageTable(&reader, (count + kPageSamples - 1) / kPageSamples, &bodies)) {
+      return Damaged("its page table is damaged");
+    }
+    for (std::size_t i = window.first; i < window.end; i += kPageSamples) {
+      ByteReader body(bodies[i / kPageSamples]);
+      if (!ReadBlocks(&body, header.order, std::min(kPageSamples, count - i), to_values, out + (i - window.first)) ||
+          !body.empty()) {
+        return Damaged("a page is damaged");
+      }
     }
   }
-  if ((header.flags & kFlagUlps) != 0 && !ReadUlps(&reader, count, out)) {
-    return Damaged("its corrections are damaged");
-  }
-  if ((header.flags & kFlagExceptions) != 0 && !ReadExceptions(&reader, count, out)) {
-    return Damaged("its exceptions are damaged");
-  }
-  return reader.empty() ? Status::Ok() : Damaged("bytes are left over");
+  return ReadCorrections(&reader, header.flags, count, window, out);
 }
 
-Status DecodeBits(std::string_view data, std::size_t count, double* out) {
+Status DecodeTokens(std::string_view data, std::size_t count, const Window& window, double* out) {
   ByteReader reader(data);
   ColumnHeader header;
-  IntegerBlockReader blocks;
-  if (!ReadColumnHeader(&reader, &header) || header.exponent != 0 || (header.flags & ~kFlagDivisor) != 0 ||
-      !blocks.Open(&reader, header.order)) {
+  IntegerTokenReader tokens;  // some 80 KiB
+  if (!ReadColumnHeader(&reader, &header) || header.order != 0 ||
+      (header.exponent > kDecimalExponentMax && header.exponent != kExponentBits) ||
+      !tokens.Open(&reader, count)) {
     return Damaged("its header is damaged");
   }
-  alignas(32) std::array<std::uint64_t, kBlockValues> q;
-  for (std::size_t i = 0; i < count; i += kBlockValues) {
-    const std::size_t here = std::min(kBlockValues, count - i);
-    if (!blocks.Next(here, q.data())) {
-      return Damaged("a block is damaged");
+  const ToValues to_values(header, header.exponent == kExponentBits);
+  tokens.Seek(window.pages);
+  alignas(32) std::array<std::uint64_t, kPageSamples> q;
+  for (std::size_t i = window.first; i < window.end; i += kPageSamples) {
+    if (!tokens.Next(q.data())) {
+      return Damaged("a page is damaged");
     }
-    for (std::size_t k = 0; k < here; ++k) {
-      out[i + k] = FromOrderedBits(q[k] * header.divisor + header.offset);
-    }
+    to_values(q.data(), std::min(kPageSamples, count - i), out + (i - window.first));
   }
-  return reader.empty() ? Status::Ok() : Damaged("bytes are left over");
+  return ReadCorrections(&reader, header.flags, count, window, out);
+}
+
+Status Decode(std::uint8_t encoding, std::string_view data, std::size_t count, const Window& window, double* out) {
+  if (count > kPagesMax * kPageSamples) {
+    return Status::InvalidArgument("value column: " + std::to_string(count) + " samples are more than a column holds");
+  }
+  switch (static_cast<ValueEncoding>(encoding)) {
+    case ValueEncoding::kConstant:
+      return DecodeConstant(data, window, out);
+    case ValueEncoding::kDecimalBlocks:
+      return DecodeBlocks(false, data, count, window, out);
+    case ValueEncoding::kBits:
+      return DecodeBlocks(true, data, count, window, out);
+    case ValueEncoding::kTokens:
+      return DecodeTokens(data, count, window, out);
+  }
+  return Status::NotSupported("value encoding " + std::to_string(encoding) + " is not known to this version");
 }
 
 }  // namespace
 
 Status DecodeValues(std::uint8_t encoding, std::string_view data, std::size_t count, double* out) {
-  switch (static_cast<ValueEncoding>(encoding)) {
-    case ValueEncoding::kConstant:
-      return DecodeConstant(data, count, out);
-    case ValueEncoding::kDecimalBlocks:
-      return DecodeDecimals(data, count, out);
-    case ValueEncoding::kBits:
-      return DecodeBits(data, count, out);
-  }
-  return Status::NotSupported("value encoding " + std::to_string(encoding) + " is not known to this version");
+  return Decode(encoding, data, count, {0, count, {0, kPagesMax}}, out);
 }
 
 Status DecodeValuePages(std::uint8_t encoding, std::string_view data, std::size_t count, PageRange pages, double* out) {
@@ -169,13 +259,8 @@ Status DecodeValuePages(std::uint8_t encoding, std::string_view data, std::size_
     return Status::InvalidArgument("value column: none of its " + std::to_string(count) +
                                    " samples is in the pages asked for");
   }
-  if (samples == count) {
-    return DecodeValues(encoding, data, count, out);
-  }
-  std::vector<double> all(count);
-  TSDB_RETURN_IF_ERROR(DecodeValues(encoding, data, count, all.data()));
-  std::copy_n(all.begin() + static_cast<std::ptrdiff_t>(pages.first * kPageSamples), samples, out);
-  return Status::Ok();
+  const std::size_t first = pages.first * kPageSamples;
+  return Decode(encoding, data, count, {first, first + samples, pages}, out);
 }
 
 }  // namespace tsdb::chunk

@@ -1,158 +1,15 @@
 #include <algorithm>
-#include <array>
 #include <bit>
-#include <cstdlib>
-#include <vector>
 
 #include "base/coding.h"
-#include "chunk/bit_stream.h"
 #include "chunk/column_codec.h"
 #include "chunk/column_layout.h"
-#include "chunk/decimal.h"
 #include "chunk/integer_blocks.h"
+#include "chunk/integer_tokens.h"
+#include "chunk/value_integers.h"
 
 namespace tsdb::chunk {
 namespace {
-
-/// Near misses up to this many units in the last place are decimals with a correction.
-constexpr std::int64_t kUlpsMax = 64;
-/// An exception costs a position and 8 bytes.
-constexpr double kExceptionBits = 76;
-constexpr double kBitsPerDigit = 3.33;
-
-bool IsNear(const DecimalMatch& match) {
-  return match.in_range && match.ulps >= -kUlpsMax && match.ulps <= kUlpsMax && (match.ulps == 0 || match.decimal != 0);
-}
-
-/// The smallest exponent that gives `value` exactly, or nearly with at most 13 digits.
-int NeededExponent(double value) {
-  for (int exponent = 0; exponent <= kDecimalExponentMax; ++exponent) {
-    const DecimalMatch match = MatchDecimal(value, exponent);
-    if (!match.in_range) {
-      return -1;
-    }
-    if (match.ulps == 0 || (IsNear(match) && std::abs(match.decimal) < 10'000'000'000'000)) {
-      return exponent;
-    }
-  }
-  return -1;
-}
-
-/// The exponent that makes a sample of the values smallest, weighing digits against exceptions; -1 when more than a
-/// quarter of it would be exceptions.
-int ChooseExponent(std::span<const double> values) {
-  constexpr std::size_t kSamples = 32;
-  std::array<std::size_t, kDecimalExponentMax + 1> needed{};
-  const std::size_t samples = std::min(kSamples, values.size());
-  for (std::size_t k = 0; k < samples; ++k) {
-    const int exponent = NeededExponent(values[k * values.size() / samples]);
-    if (exponent >= 0) {
-      ++needed[static_cast<std::size_t>(exponent)];
-    }
-  }
-  int best = -1;
-  double best_cost = 0;
-  std::size_t covered = 0;
-  for (std::size_t exponent = 0; exponent < needed.size(); ++exponent) {
-    covered += needed[exponent];
-    if (4 * covered < 3 * samples) {
-      continue;
-    }
-    const double cost = kBitsPerDigit * static_cast<double>(exponent * samples) +
-                        kExceptionBits * static_cast<double>(samples - covered);
-    if (best < 0 || cost < best_cost) {
-      best_cost = cost;
-      best = static_cast<int>(exponent);
-    }
-  }
-  return best;
-}
-
-/// A column as decimals.
-struct Decimals {
-  std::vector<std::uint64_t> integers;
-  std::vector<std::uint64_t> ulps;  // empty when all are 0
-  std::vector<std::uint32_t> exceptions;
-};
-
-Decimals ToDecimals(std::span<const double> values, int exponent) {
-  const std::size_t n = values.size();
-  Decimals result;
-  result.integers.resize(n);
-  std::vector<std::uint64_t> misses((n + 63) / 64);
-  Kernels().match_decimals(values.data(), n, kPowersOfTen[static_cast<std::size_t>(exponent)],
-                           reinterpret_cast<std::int64_t*>(result.integers.data()), misses.data());
-  for (std::size_t word = 0; word < misses.size(); ++word) {
-    for (std::uint64_t left = misses[word]; left != 0; left &= left - 1) {
-      const std::size_t i = 64 * word + static_cast<std::size_t>(std::countr_zero(left));
-      const DecimalMatch match = MatchDecimal(values[i], exponent);
-      if (IsNear(match)) {
-        result.ulps.resize(n);
-        result.ulps[i] = static_cast<std::uint64_t>(match.ulps);
-      } else {
-        result.exceptions.push_back(static_cast<std::uint32_t>(i));
-      }
-    }
-  }
-  // Where an exception stands, the neighbour's integer costs least.
-  std::size_t k = 0;
-  while (k < result.exceptions.size() && result.exceptions[k] == k) {
-    ++k;
-  }
-  const std::uint64_t first = k < n ? result.integers[k] : 0;
-  for (const std::uint32_t i : result.exceptions) {
-    result.integers[i] = i == 0 ? first : result.integers[i - 1];
-  }
-  return result;
-}
-
-void PutExceptions(std::span<const double> values, std::span<const std::uint32_t> exceptions, std::string* out) {
-  PutVarint(out, exceptions.size());
-  std::uint32_t next = 0;
-  for (const std::uint32_t i : exceptions) {
-    PutVarint(out, i - next);
-    next = i + 1;
-  }
-  for (const std::uint32_t i : exceptions) {
-    PutFixed64(out, std::bit_cast<std::uint64_t>(values[i]));
-  }
-}
-
-/// Header, divisor and blocks. Differences between `integers`, which are used up, must fit in 64 bits or `divisor` be a
-/// power of two.
-void PutIntegers(std::span<std::uint64_t> integers, std::uint64_t divisor, int exponent, unsigned flags,
-                 std::string* out) {
-  const std::uint64_t offset = integers[0];
-  if (divisor > 1) {
-    flags |= kFlagDivisor;
-    if (std::has_single_bit(divisor)) {
-      const int shift = std::countr_zero(divisor);
-      for (std::uint64_t& v : integers) {
-        v = static_cast<std::uint64_t>(static_cast<std::int64_t>(v - offset) >> shift);
-      }
-    } else {
-      for (std::uint64_t& v : integers) {
-        v = static_cast<std::uint64_t>(static_cast<std::int64_t>(v - offset) / static_cast<std::int64_t>(divisor));
-      }
-    }
-  }
-  const int order = ChooseOrder(integers, nullptr);
-  out->push_back(static_cast<char>(static_cast<unsigned>(exponent) | static_cast<unsigned>(order) << kOrderShift));
-  out->push_back(static_cast<char>(flags));
-  if (divisor > 1) {
-    PutVarint(out, divisor);
-    PutVarintSigned(out, static_cast<std::int64_t>(offset));
-  }
-  EncodeIntegerBlocks(integers, order, out);
-}
-
-void EncodeBits(std::span<const double> values, std::string* out) {
-  std::vector<std::uint64_t> integers(values.size());
-  std::transform(values.begin(), values.end(), integers.begin(), OrderedBits);
-  // Differences of raw bits may wrap, so that only a power of two divides them for certain.
-  const std::uint64_t divisor = CommonDivisor(integers);
-  PutIntegers(integers, divisor & (0 - divisor), 0, 0, out);
-}
 
 bool IsConstant(std::span<const double> values) {
   const auto first = std::bit_cast<std::uint64_t>(values[0]);
@@ -160,42 +17,85 @@ bool IsConstant(std::span<const double> values) {
                      [first](double v) { return std::bit_cast<std::uint64_t>(v) == first; });
 }
 
+/// Each page on its own, behind a table of their sizes.
+void PutPages(std::span<std::uint64_t> integers, int order, std::string* out) {
+  std::string bodies;
+  for (std::size_t i = 0; i < integers.size(); i += kPageSamples) {
+    const std::size_t before = bodies.size();
+    EncodeIntegerBlocks(integers.subspan(i, std::min(kPageSamples, integers.size() - i)), order, &bodies);
+    PutVarint(out, bodies.size() - before);
+  }
+  out->append(bodies);
+}
+
+ValueEncoding PutBlocks(std::span<const double> values, const ValueIntegers& column, std::string* out) {
+  const int order = ChooseOrder(column.integers, nullptr);
+  const bool decimal = column.exponent >= 0;
+  out->push_back(static_cast<char>(static_cast<unsigned>(decimal ? column.exponent : 0) |
+                                   static_cast<unsigned>(order) << kOrderShift));
+  out->push_back(static_cast<char>(FlagsOf(column)));
+  PutDivisor(column, out);
+  std::vector<std::uint64_t> integers = column.integers;
+  if (integers.size() <= kPageSamples) {
+    EncodeIntegerBlocks(integers, order, out);
+  } else {
+    PutPages(integers, order, out);
+  }
+  PutCorrections(values, column, out);
+  return decimal ? ValueEncoding::kDecimalBlocks : ValueEncoding::kBits;
+}
+
+ValueEncoding PutTokens(std::span<const double> values, const ValueIntegers& column, std::string* out) {
+  out->push_back(static_cast<char>(column.exponent >= 0 ? static_cast<unsigned>(column.exponent) : kExponentBits));
+  out->push_back(static_cast<char>(FlagsOf(column)));
+  PutDivisor(column, out);
+  EncodeIntegerTokens(column.integers, out);
+  PutCorrections(values, column, out);
+  return ValueEncoding::kTokens;
+}
+
+struct Encoded {
+  ValueEncoding encoding = ValueEncoding::kConstant;
+  std::string bytes;
+};
+
+/// The smaller one of what is worth trying.
+Encoded Encode(std::span<const double> values, const ValueIntegers& column, Effort effort) {
+  Encoded best;
+  best.encoding = PutBlocks(values, column, &best.bytes);
+  if (effort == Effort::kDense) {
+    Encoded tokens;
+    tokens.encoding = PutTokens(values, column, &tokens.bytes);
+    if (tokens.bytes.size() < best.bytes.size()) {
+      return tokens;
+    }
+  }
+  return best;
+}
+
 }  // namespace
 
-ValueEncoding EncodeValues(std::span<const double> values, Effort /*effort*/, std::string* out) {
+ValueEncoding EncodeValues(std::span<const double> values, Effort effort, std::string* out) {
   if (IsConstant(values)) {
     PutFixed64(out, std::bit_cast<std::uint64_t>(values[0]));
     return ValueEncoding::kConstant;
   }
-  const std::size_t n = values.size();
-  const std::size_t offset = out->size();
-  if (const int exponent = ChooseExponent(values); exponent >= 0) {
-    Decimals decimals = ToDecimals(values, exponent);
-    if (decimals.exceptions.size() <= n / 4) {
-      const unsigned flags =
-          (decimals.ulps.empty() ? 0 : kFlagUlps) | (decimals.exceptions.empty() ? 0 : kFlagExceptions);
-      PutIntegers(decimals.integers, CommonDivisor(decimals.integers), exponent, flags, out);
-      if (!decimals.ulps.empty()) {
-        EncodeIntegerBlocks(decimals.ulps, 0, out);
-      }
-      if (!decimals.exceptions.empty()) {
-        PutExceptions(values, decimals.exceptions, out);
-      }
-      // Many digits: the raw bits may be smaller.
-      if (out->size() - offset < 5 * n) {
-        return ValueEncoding::kDecimalBlocks;
-      }
-      std::string bits;
-      EncodeBits(values, &bits);
-      if (out->size() - offset <= bits.size()) {
-        return ValueEncoding::kDecimalBlocks;
-      }
-      out->replace(offset, std::string::npos, bits);
-      return ValueEncoding::kBits;
+  ValueIntegers column;
+  Encoded best;
+  const bool decimal = ToDecimals(values, &column);
+  if (decimal) {
+    best = Encode(values, column, effort);
+  }
+  // Many digits: the raw bits may be smaller.
+  if (!decimal || best.bytes.size() >= 5 * values.size()) {
+    ToBits(values, &column);
+    Encoded bits = Encode(values, column, effort);
+    if (!decimal || bits.bytes.size() < best.bytes.size()) {
+      best = std::move(bits);
     }
   }
-  EncodeBits(values, out);
-  return ValueEncoding::kBits;
+  out->append(best.bytes);
+  return best.encoding;
 }
 
 }  // namespace tsdb::chunk

@@ -31,16 +31,18 @@ struct EncodedValues {
   ValueEncoding encoding;
   std::string bytes;
 };
-EncodedValues Encode(std::span<const double> values) {
+constexpr Effort kEfforts[] = {Effort::kFast, Effort::kDense};
+
+EncodedValues Encode(std::span<const double> values, Effort effort = Effort::kFast) {
   EncodedValues encoded{ValueEncoding::kBits, "x"};  // appends
-  encoded.encoding = EncodeValues(values, Effort::kFast, &encoded.bytes);
+  encoded.encoding = EncodeValues(values, effort, &encoded.bytes);
   EXPECT_EQ(encoded.bytes[0], 'x');
   encoded.bytes.erase(0, 1);
   return encoded;
 }
 
-::testing::AssertionResult RoundTrips(std::span<const double> values) {
-  const EncodedValues encoded = Encode(values);
+::testing::AssertionResult RoundTripsWith(Effort effort, std::span<const double> values) {
+  const EncodedValues encoded = Encode(values, effort);
   const Exact bytes(encoded.bytes);
   std::vector<double> out(values.size());
   const Status status =
@@ -58,9 +60,18 @@ EncodedValues Encode(std::span<const double> values) {
   return ::testing::AssertionSuccess();
 }
 
-::testing::AssertionResult RoundTrips(std::span<const Timestamp> times) {
+::testing::AssertionResult RoundTrips(std::span<const double> values) {
+  for (const Effort effort : kEfforts) {
+    if (auto result = RoundTripsWith(effort, values); !result) {
+      return result;
+    }
+  }
+  return ::testing::AssertionSuccess();
+}
+
+::testing::AssertionResult RoundTripsWith(Effort effort, std::span<const Timestamp> times) {
   std::string encoded;
-  const TimeEncoding encoding = EncodeTimes(times, Effort::kFast, &encoded);
+  const TimeEncoding encoding = EncodeTimes(times, effort, &encoded);
   const Exact bytes(encoded);
   std::vector<Timestamp> out(times.size());
   const Status status = DecodeTimes(static_cast<std::uint8_t>(encoding), bytes.view(), times.size(), out.data());
@@ -72,6 +83,15 @@ EncodedValues Encode(std::span<const double> values) {
       return ::testing::AssertionFailure() << "time " << i << " of " << times.size() << " as "
                                            << TimeEncodingName(encoding) << ": " << out[i] << " instead of "
                                            << times[i];
+    }
+  }
+  return ::testing::AssertionSuccess();
+}
+
+::testing::AssertionResult RoundTrips(std::span<const Timestamp> times) {
+  for (const Effort effort : kEfforts) {
+    if (auto result = RoundTripsWith(effort, times); !result) {
+      return result;
     }
   }
   return ::testing::AssertionSuccess();
@@ -110,10 +130,10 @@ TEST(ValueColumn, ComesBackForTheLongestChunk) {
 
 TEST(ValueColumn, AnyPagesOfItAreThatSliceOfTheWhole) {
   shapes::Random random(4);
-  for (int shape = 0; shape < shapes::kValueShapes; ++shape) {
+  for (int shape = 0; shape < 2 * shapes::kValueShapes; ++shape) {
     for (const std::size_t count : {1000u, 1024u, 1025u, 5000u, 8192u}) {
-      const std::vector<double> values = shapes::Values(random, shape, count);
-      const EncodedValues encoded = Encode(values);
+      const std::vector<double> values = shapes::Values(random, shape / 2, count);
+      const EncodedValues encoded = Encode(values, kEfforts[shape % 2]);
       const Exact bytes(encoded.bytes);
       const std::size_t pages = (count + kPageSamples - 1) / kPageSamples;
       for (std::size_t first = 0; first < pages; ++first) {
@@ -167,6 +187,8 @@ TEST(ValueColumn, ChoosesTheEncodingByCost) {
   shapes::Random random(6);
   EXPECT_EQ(Encode(shapes::Values(random, 8, 500)).encoding, ValueEncoding::kDecimalBlocks);
   EXPECT_EQ(Encode(shapes::Values(random, 1, 500)).encoding, ValueEncoding::kBits);
+  EXPECT_EQ(Encode(shapes::Values(random, 1, 500), Effort::kDense).encoding, ValueEncoding::kBits);
+  EXPECT_EQ(Encode(shapes::Values(random, 5, 500), Effort::kDense).encoding, ValueEncoding::kTokens);
 }
 
 TEST(ValueColumn, IsSmallWhereTheDataIs) {
@@ -257,7 +279,7 @@ TEST(TimeColumn, TimesThatDoNotRiseAreCorruption) {
 TEST(ColumnCodec, UnknownEncodingsAreNotSupported) {
   double value = 0;
   Timestamp time = 0;
-  for (const int encoding : {0, 4, 5, 127, 255}) {
+  for (const int encoding : {0, 5, 6, 127, 255}) {
     EXPECT_EQ(DecodeValues(static_cast<std::uint8_t>(encoding), "12345678", 1, &value).code(),
               StatusCode::kNotSupported);
   }
@@ -268,9 +290,9 @@ TEST(ColumnCodec, UnknownEncodingsAreNotSupported) {
 
 TEST(ColumnCodec, CutOrLongerBytesAreCorruption) {
   shapes::Random random(9);
-  for (int shape = 0; shape < shapes::kValueShapes; ++shape) {
-    const std::vector<double> values = shapes::Values(random, shape, 300);
-    EncodedValues encoded = Encode(values);
+  for (int shape = 0; shape < 2 * shapes::kValueShapes; ++shape) {
+    const std::vector<double> values = shapes::Values(random, shape / 2, 300);
+    EncodedValues encoded = Encode(values, kEfforts[shape % 2]);
     std::vector<double> out(values.size());
     const auto number = static_cast<std::uint8_t>(encoded.encoding);
     for (std::size_t size = 0; size < encoded.bytes.size(); ++size) {
@@ -296,9 +318,9 @@ TEST(ColumnCodec, CutOrLongerBytesAreCorruption) {
 
 TEST(ColumnCodec, AnyChangedByteIsDecodedOrRefusedNeverWorse) {
   shapes::Random random(10);
-  for (int shape = 0; shape < shapes::kValueShapes; ++shape) {
-    const std::vector<double> values = shapes::Values(random, shape, 280);
-    const EncodedValues encoded = Encode(values);
+  for (int shape = 0; shape < 2 * shapes::kValueShapes; ++shape) {
+    const std::vector<double> values = shapes::Values(random, shape / 2, 280);
+    const EncodedValues encoded = Encode(values, kEfforts[shape % 2]);
     std::vector<double> out(values.size());
     for (std::size_t at = 0; at < encoded.bytes.size(); ++at) {
       Exact damaged(encoded.bytes);
@@ -338,7 +360,7 @@ TEST(ColumnCodec, RandomBytesAreDecodedOrRefused) {
     }
     const Exact exact(bytes);
     const std::size_t count = Below(random, 600);
-    (void)DecodeValues(static_cast<std::uint8_t>(1 + Below(random, 3)), exact.view(), count, values.data());
+    (void)DecodeValues(static_cast<std::uint8_t>(1 + Below(random, 4)), exact.view(), count, values.data());
     (void)DecodeTimes(static_cast<std::uint8_t>(1 + Below(random, 2)), exact.view(), count, times.data());
   }
 }
@@ -440,10 +462,11 @@ TEST_F(KernelTwins, EncodeAndDecodeColumnsAlike) {
   shapes::Random random(seed);
   for (int round = 0; round < 2'000; ++round) {
     const std::vector<double> values = shapes::Values(random, round % shapes::kValueShapes, RandomCount(random));
+    const Effort effort = kEfforts[round / 2 % 2];
     UseScalarKernels(false);
-    const EncodedValues fast = Encode(values);
+    const EncodedValues fast = Encode(values, effort);
     UseScalarKernels(true);
-    const EncodedValues plain = Encode(values);
+    const EncodedValues plain = Encode(values, effort);
     ASSERT_EQ(fast.encoding, plain.encoding);
     ASSERT_EQ(fast.bytes, plain.bytes);
     ASSERT_TRUE(RoundTrips(values)) << "round " << round;

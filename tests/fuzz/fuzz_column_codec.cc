@@ -44,6 +44,13 @@ void CheckColumn(std::uint8_t encoding, std::size_t count, std::string_view colu
   const bool ok = Decode(encoding, column, false, &fast);
   Require(Decode(encoding, column, true, &plain) == ok);
   Require(!ok || std::memcmp(fast.data(), plain.data(), count * sizeof(double)) == 0);
+  for (std::size_t page = 0; page * kPageSamples < count; ++page) {
+    // What the whole gives, a page alone gives too; a page may also come out of a column that is damaged elsewhere.
+    const std::size_t samples = SamplesInPages(count, {page, 1});
+    const bool page_ok = DecodeValuePages(encoding, column, count, {page, 1}, plain.data()).ok();
+    Require(page_ok || !ok);
+    Require(!ok || std::memcmp(plain.data(), fast.data() + page * kPageSamples, samples * sizeof(double)) == 0);
+  }
   std::vector<Timestamp> times(count);
   if (DecodeTimes(encoding, column, count, times.data()).ok()) {
     Require(std::adjacent_find(times.begin(), times.end(), std::greater_equal<>()) == times.end());
@@ -57,21 +64,22 @@ void CheckRoundTrip(std::string_view data) {
   }
   std::vector<double> values(count);
   std::memcpy(values.data(), data.data(), count * sizeof(double));
-  std::string bytes;
-  const ValueEncoding encoding = EncodeValues(values, Effort::kFast, &bytes);
-  std::vector<double> out(count);
-  Require(DecodeValues(static_cast<std::uint8_t>(encoding), bytes, count, out.data()).ok());
-  Require(std::memcmp(values.data(), out.data(), count * sizeof(double)) == 0);
-
   std::vector<Timestamp> times(count);
   std::memcpy(times.data(), data.data(), count * sizeof(Timestamp));
   std::sort(times.begin(), times.end());
   times.erase(std::unique(times.begin(), times.end()), times.end());
-  bytes.clear();
-  const TimeEncoding time_encoding = EncodeTimes(times, Effort::kFast, &bytes);
-  std::vector<Timestamp> out_times(times.size());
-  Require(DecodeTimes(static_cast<std::uint8_t>(time_encoding), bytes, times.size(), out_times.data()).ok());
-  Require(times == out_times);
+  for (const Effort effort : {Effort::kFast, Effort::kDense}) {
+    std::string bytes;
+    const ValueEncoding encoding = EncodeValues(values, effort, &bytes);
+    std::vector<double> out(count);
+    Require(DecodeValues(static_cast<std::uint8_t>(encoding), bytes, count, out.data()).ok());
+    Require(std::memcmp(values.data(), out.data(), count * sizeof(double)) == 0);
+    bytes.clear();
+    const TimeEncoding time_encoding = EncodeTimes(times, effort, &bytes);
+    std::vector<Timestamp> out_times(times.size());
+    Require(DecodeTimes(static_cast<std::uint8_t>(time_encoding), bytes, times.size(), out_times.data()).ok());
+    Require(times == out_times);
+  }
 }
 
 }  // namespace
