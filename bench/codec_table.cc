@@ -178,14 +178,14 @@ void MeasureZstd(const DataFile& file, Row* row) {
            .decode =
                [](const std::string& bytes, std::span<double> values) {
                  std::string split(values.size_bytes(), '\0');
-                 const bool ok = ZSTD_decompress(split.data(), split.size(), bytes.data(), bytes.size()) == split.size();
+                 const std::size_t got = ZSTD_decompress(split.data(), split.size(), bytes.data(), bytes.size());
                  for (std::size_t i = 0; i < values.size(); ++i) {
                    auto* value = reinterpret_cast<char*>(&values[i]);
                    for (std::size_t k = 0; k < sizeof(double); ++k) {
                      value[k] = split[k * values.size() + i];
                    }
                  }
-                 return ok;
+                 return got == split.size();
                }},
           row);
 }

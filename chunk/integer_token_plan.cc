@@ -174,7 +174,9 @@ bool CollectDistinct(std::span<const std::uint64_t> integers, std::vector<std::u
   return true;
 }
 
-bool SignedLess(std::uint64_t a, std::uint64_t b) { return static_cast<std::int64_t>(a) < static_cast<std::int64_t>(b); }
+bool SignedLess(std::uint64_t a, std::uint64_t b) {
+  return static_cast<std::int64_t>(a) < static_cast<std::int64_t>(b);
+}
 
 }  // namespace
 

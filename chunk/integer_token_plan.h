@@ -35,7 +35,8 @@ struct TokenPlan {
 void DifferencePages(std::span<const std::uint64_t> integers, int order, std::uint64_t filler,
                      std::vector<std::uint64_t>* differences, std::vector<std::uint64_t>* starts);
 
-/// The cheapest plan with graded tokens, and the one with a dictionary (bits < 0 when there are more than 256 integers).
+/// The cheapest plan with graded tokens, and the one with a dictionary (bits < 0 when there are more than 256
+/// integers).
 TokenPlan PlanGraded(std::span<const std::uint64_t> integers);
 TokenPlan PlanDictionary(std::span<const std::uint64_t> integers);
 

@@ -153,8 +153,9 @@ bool IntegerTokenReader::ReadPages(ByteReader* reader) {
       return false;
     }
   }
+  const std::size_t per_page = std::size_t{1} << split_;
   for (std::size_t s = 0; s < streams; ++s) {
-    if (!reader->ReadBytes(static_cast<std::size_t>(sizes[s]), &pages_[s >> split_].streams[s & ((std::size_t{1} << split_) - 1)])) {
+    if (!reader->ReadBytes(static_cast<std::size_t>(sizes[s]), &pages_[s / per_page].streams[s % per_page])) {
       return false;
     }
   }

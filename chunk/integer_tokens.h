@@ -53,8 +53,8 @@ void EncodeIntegerTokens(std::span<const std::uint64_t> integers, std::string* o
 /// Reads what EncodeIntegerTokens wrote from untrusted bytes.
 class IntegerTokenReader {
  public:
-  /// Reads all but the streams of `count` integers, and leaves `reader` behind the streams. The bytes of `reader` outlive
-  /// this. False when they are damaged.
+  /// Reads all but the streams of `count` integers, and leaves `reader` behind the streams. The bytes of `reader`
+  /// outlive this. False when they are damaged.
   bool Open(ByteReader* reader, std::size_t count);
 
   /// Names the pages that Next gives, one by one.

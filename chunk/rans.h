@@ -1,5 +1,5 @@
-// Entropy coding of tokens: range asymmetric numeral systems (J. Duda, 2013) with a 32-bit state that takes and gives 16
-// bits at a time, static frequency tables, and the previous token as the context that picks the table.
+// Entropy coding of tokens: range asymmetric numeral systems (J. Duda, 2013) with a 32-bit state that takes and gives
+// 16 bits at a time, static frequency tables, and the previous token as the context that picks the table.
 //
 //   stream: state (4 bytes) · words of 2 bytes in the order a reader wants them · what the caller appends
 //
