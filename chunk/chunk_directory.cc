@@ -73,7 +73,8 @@ class IndexReader {
     std::uint64_t bytes = 0;
     std::uint64_t columns = 0;
     if (!reader_.ReadVarint(&id_step) || !reader_.ReadVarintSigned(&time_step) || !reader_.ReadVarint(&id_span) ||
-        !reader_.ReadVarint(&rows) || !reader_.ReadVarint(&bytes) || !reader_.ReadVarint(&columns) || !reader_.ReadFixed(&block->checksum)) {
+        !reader_.ReadVarint(&rows) || !reader_.ReadVarint(&bytes) || !reader_.ReadVarint(&columns) ||
+        !reader_.ReadFixed(&block->checksum)) {
       return false;
     }
     block->first_id.value = previous_.last_id.value + id_step;

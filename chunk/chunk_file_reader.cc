@@ -299,7 +299,7 @@ class Reader final : public ChunkFileReader {
       TSDB_RETURN_IF_ERROR(CheckAndDecodeTimes(entry, {0, PageCount(entry.count)}, far, times.data()));
       column = times_cache_.Insert(entry.time_offset, std::move(times));
     }
-    std::copy_n(column->begin() + static_cast<std::ptrdiff_t>(pages.first * kPageSamples), SamplesInPages(entry.count, pages), out);
+    std::copy_n(column->data() + pages.first * kPageSamples, SamplesInPages(entry.count, pages), out);
     return {};
   }
 

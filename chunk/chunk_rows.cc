@@ -8,14 +8,12 @@ namespace tsdb::chunk {
 
 Result<ChunkStatistics> ChunkRows::Statistics(std::size_t index) const {
   const ChunkEntry& entry = entries[index];
-  ChunkStatistics result;
   if (entry.value_encoding == kValuesInDirectory) {
-    result = ConstantStatistics(entry.constant, entry.count);
-    return result;
+    return ConstantStatistics(entry.constant, entry.count);
   }
   ByteReader reader(std::string_view(statistics).substr(entry.statistics_at, entry.statistics_bytes));
-  result.count = entry.count;
-  if (!DecodeStatistics(&reader, &result) || !reader.empty() || result.nan_count > entry.count) {
+  ChunkStatistics result;
+  if (!DecodeStatistics(&reader, entry.count, &result) || !reader.empty()) {
     return Status::Corruption("the statistics are damaged");
   }
   return result;

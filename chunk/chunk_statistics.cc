@@ -1,87 +1,234 @@
 #include "chunk/chunk_statistics.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
-#include <limits>
+
+#include "chunk/chunk_rows.h"
 
 namespace tsdb::chunk {
 
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr std::size_t kLanes = 4;
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr std::size_t kLanes = 8;
+/// Of a counter fewer than one value in so many falls.
+constexpr std::size_t kFallsApart = 16;
+
+bool SameBits(double a, double b) { return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b); }
 
 /// True when one of the values is a zero with the sign asked for.
 bool HasZero(std::span<const double> values, bool negative) {
-  for (const double v : values) {
-    if (v == 0 && std::signbit(v) == negative) {
-      return true;
+  return std::ranges::any_of(values, [&](double v) { return v == 0 && std::signbit(v) == negative; });
+}
+
+struct Extremes {
+  double min = kInfinity;
+  double max = -kInfinity;
+  std::uint64_t nans = 0;
+};
+
+/// Zeros of either sign are not told apart.
+Extremes FindExtremes(std::span<const double> values) {
+  // Independent lanes, so that the comparisons need not wait for each other. A comparison with NaN is false and leaves
+  // the lane alone.
+  double min[kLanes];
+  double max[kLanes];
+  std::uint64_t nans[kLanes] = {};
+  std::ranges::fill(min, kInfinity);
+  std::ranges::fill(max, -kInfinity);
+  std::size_t i = 0;
+  for (; i + kLanes <= values.size(); i += kLanes) {
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      const double v = values[i + lane];
+      min[lane] = v < min[lane] ? v : min[lane];
+      max[lane] = v > max[lane] ? v : max[lane];
+      nans[lane] += v != v ? 1 : 0;
     }
   }
-  return false;
+  Extremes all;
+  const auto take = [&](double low, double high) {
+    all.min = low < all.min ? low : all.min;
+    all.max = high > all.max ? high : all.max;
+  };
+  for (; i < values.size(); ++i) {
+    take(values[i], values[i]);
+    all.nans += values[i] != values[i] ? 1 : 0;
+  }
+  for (std::size_t lane = 0; lane < kLanes; ++lane) {
+    take(min[lane], max[lane]);
+    all.nans += nans[lane];
+  }
+  return all;
+}
+
+std::size_t CountFalls(std::span<const double> numbers) {
+  std::size_t falls = 0;
+  for (std::size_t i = 1; i < numbers.size(); ++i) {
+    falls += numbers[i] < numbers[i - 1] ? 1 : 0;
+  }
+  return falls;
+}
+
+/// Statistics of a page without its resets. `numbers` are those of its values that are no NaN, and not empty.
+ValueStatistics OfNumbers(std::span<const double> numbers, const Extremes& extremes) {
+  ValueStatistics s;
+  s.min = extremes.min;
+  s.max = extremes.max;
+  if (s.min == 0) {
+    s.min = HasZero(numbers, true) ? -0.0 : 0.0;
+  }
+  if (s.max == 0) {
+    s.max = HasZero(numbers, false) ? 0.0 : -0.0;
+  }
+  s.sum.Add(numbers);
+  return s;
+}
+
+/// Walks the pages of a chunk.
+class Computer {
+ public:
+  /// More than `falls_max` falls are only counted.
+  Computer(ChunkStatistics* result, std::size_t falls_max) : result_(result), falls_max_(falls_max) {}
+
+  void AddPage(std::span<const double> values) {
+    const Extremes extremes = FindExtremes(values);
+    std::span<const double> numbers = values;
+    if (extremes.nans != 0) {
+      numbers_.assign(values.begin(), values.end());
+      std::erase_if(numbers_, [](double v) { return v != v; });
+      numbers = numbers_;
+    }
+    ValueStatistics page;
+    if (!numbers.empty()) {
+      page = OfNumbers(numbers, extremes);
+      CountResets(numbers, &page);
+      if (!has_numbers_) {
+        result_->first_number = numbers.front();
+        has_numbers_ = true;
+      }
+      result_->last_number = numbers.back();
+    }
+    page.count = static_cast<std::uint32_t>(values.size());
+    page.nan_count = static_cast<std::uint32_t>(extremes.nans);
+    result_->pages.push_back(std::move(page));
+  }
+
+  std::size_t falls() const { return falls_; }
+
+ private:
+  void CountResets(std::span<const double> numbers, ValueStatistics* page) {
+    const bool falls_between = has_numbers_ && numbers.front() < result_->last_number;
+    const std::size_t inside = CountFalls(numbers);
+    falls_ += inside + (falls_between ? 1 : 0);
+    if (falls_between) {
+      page->resets->Add(result_->last_number);
+    }
+    if (inside == 0 || falls_ > falls_max_) {
+      return;
+    }
+    for (std::size_t i = 1; i < numbers.size(); ++i) {
+      if (numbers[i] < numbers[i - 1]) {
+        page->resets->Add(numbers[i - 1]);
+      }
+    }
+  }
+
+  ChunkStatistics* const result_;
+  const std::size_t falls_max_;
+  std::vector<double> numbers_;
+  std::size_t falls_ = 0;
+  bool has_numbers_ = false;
+};
+
+bool SameValues(const ValueStatistics& a, const ValueStatistics& b) {
+  return a.count == b.count && a.nan_count == b.nan_count && SameBits(a.min, b.min) && SameBits(a.max, b.max) &&
+         SameSum(a.sum, b.sum) && SameBits(a.sum.Sum(), b.sum.Sum()) && a.resets.has_value() == b.resets.has_value() &&
+         (!a.resets || SameSum(*a.resets, *b.resets));
 }
 
 }  // namespace
 
+void ValueStatistics::Merge(const ValueStatistics& later) {
+  if (later.has_numbers()) {
+    const bool alone = !has_numbers();
+    min = alone || later.min < min || (later.min == min && std::signbit(later.min)) ? later.min : min;
+    max = alone || later.max > max || (later.max == max && !std::signbit(later.max)) ? later.max : max;
+    sum.Add(later.sum);
+    if (resets && later.resets) {
+      resets->Add(*later.resets);
+    }
+  }
+  if (!later.resets) {
+    resets.reset();
+  }
+  count += later.count;
+  nan_count += later.nan_count;
+}
+
 ChunkStatistics ComputeStatistics(std::span<const double> values) {
   ChunkStatistics s;
-  s.count = static_cast<std::uint32_t>(values.size());
-  if (values.empty()) {
-    return s;
+  s.first_number = s.last_number = kNaN;
+  const std::size_t falls_max = values.size() / kFallsApart;
+  Computer computer(&s, falls_max);
+  for (std::size_t i = 0; i < values.size(); i += kPageSamples) {
+    computer.AddPage(values.subspan(i, std::min(kPageSamples, values.size() - i)));
+  }
+  if (computer.falls() > falls_max) {
+    for (ValueStatistics& page : s.pages) {
+      page.resets.reset();
+    }
+  }
+  for (const ValueStatistics& page : s.pages) {
+    s.Merge(page);
   }
   s.first = values.front();
   s.last = values.back();
-  // Independent lanes, so that the comparisons need not wait for each other. A comparison with NaN is false and leaves
-  // the lane alone.
-  double min[kLanes] = {kInfinity, kInfinity, kInfinity, kInfinity};
-  double max[kLanes] = {-kInfinity, -kInfinity, -kInfinity, -kInfinity};
-  std::uint64_t nans[kLanes] = {};
-  const auto take = [&](std::size_t lane, double v) {
-    min[lane] = v < min[lane] ? v : min[lane];
-    max[lane] = v > max[lane] ? v : max[lane];
-    nans[lane] += v != v ? 1 : 0;
-  };
-  std::size_t i = 0;
-  for (; i + kLanes <= values.size(); i += kLanes) {
-    for (std::size_t lane = 0; lane < kLanes; ++lane) {
-      take(lane, values[i + lane]);
-    }
-  }
-  for (; i < values.size(); ++i) {
-    take(0, values[i]);
-  }
-  s.min = kInfinity;
-  s.max = -kInfinity;
-  for (std::size_t lane = 0; lane < kLanes; ++lane) {
-    s.min = min[lane] < s.min ? min[lane] : s.min;
-    s.max = max[lane] > s.max ? max[lane] : s.max;
-    s.nan_count += static_cast<std::uint32_t>(nans[lane]);
-  }
-  if (s.nan_count == s.count) {
-    s.min = s.max = std::numeric_limits<double>::quiet_NaN();
-    return s;
-  }
-  if (s.min == 0) {
-    s.min = HasZero(values, true) ? -0.0 : 0.0;
-  }
-  if (s.max == 0) {
-    s.max = HasZero(values, false) ? 0.0 : -0.0;
+  if (s.pages.size() == 1) {
+    s.pages.clear();
   }
   return s;
 }
 
 ChunkStatistics ConstantStatistics(double value, std::uint32_t count) {
-  const bool is_nan = value != value;
-  const double extreme = is_nan ? std::numeric_limits<double>::quiet_NaN() : value;
-  return {count, is_nan ? count : 0, extreme, extreme, value, value};
+  ChunkStatistics s;
+  s.first = s.last = value;
+  s.first_number = s.last_number = value != value ? kNaN : value;
+  for (std::uint32_t begin = 0; begin < count; begin += kPageSamples) {
+    ValueStatistics page;
+    page.count = std::min<std::uint32_t>(kPageSamples, count - begin);
+    if (value != value) {
+      page.nan_count = page.count;
+    } else {
+      page.min = page.max = value;
+      // value · count as two doubles, each of them exact: the product of 27 and of 26 bits with a small number.
+      const std::uint64_t low_bits = std::bit_cast<std::uint64_t>(value) & ((1u << 26) - 1);
+      const double high = std::bit_cast<double>(std::bit_cast<std::uint64_t>(value) - low_bits);
+      const auto n = static_cast<double>(page.count);
+      if (std::isfinite(value) && std::fabs(value) < 1e290) {
+        page.sum.Add(high * n);
+        if (low_bits != 0) {
+          page.sum.Add((value - high) * n);
+        }
+      } else {
+        const std::vector<double> copies(page.count, value);
+        page.sum.Add(copies);
+      }
+    }
+    s.Merge(page);
+    s.pages.push_back(std::move(page));
+  }
+  if (s.pages.size() == 1) {
+    s.pages.clear();
+  }
+  return s;
 }
 
 bool SameStatistics(const ChunkStatistics& a, const ChunkStatistics& b) {
-  const auto same = [](double x, double y) {
-    return std::bit_cast<std::uint64_t>(x) == std::bit_cast<std::uint64_t>(y);
-  };
-  return a.count == b.count && a.nan_count == b.nan_count && same(a.min, b.min) && same(a.max, b.max) &&
-         same(a.first, b.first) && same(a.last, b.last);
+  return SameValues(a, b) && SameBits(a.first, b.first) && SameBits(a.last, b.last) &&
+         SameBits(a.first_number, b.first_number) && SameBits(a.last_number, b.last_number) &&
+         std::ranges::equal(a.pages, b.pages, SameValues);
 }
 
 }  // namespace tsdb::chunk

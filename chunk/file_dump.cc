@@ -21,11 +21,27 @@ std::string_view ValuesText(std::uint8_t encoding) {
   return encoding == kValuesInDirectory ? "constant" : ValueEncodingName(static_cast<ValueEncoding>(encoding));
 }
 
-std::string EntryText(const ChunkEntry& e, const ChunkStatistics& s) {
-  return fmt::format(
-      "chunk series={} from={} to={} count={} times={}@{}+{} values={}@{}+{} nan={} min={} max={} first={} last={}",
-      e.id.value, e.first_time, e.last_time, e.count, TimesText(e.time_encoding), e.time_offset, e.time_bytes,
-      ValuesText(e.value_encoding), e.value_offset, e.value_bytes, s.nan_count, s.min, s.max, s.first, s.last);
+std::string ValuesText(const ValueStatistics& s) {
+  return fmt::format("count={} nan={} min={} max={} sum={} resets={}", s.count, s.nan_count, s.min, s.max, s.sum.Sum(),
+                     s.resets ? fmt::format("{}", s.resets->Sum() + 0.0) : "unknown");
+}
+
+std::string EntryText(const ChunkEntry& e) {
+  return fmt::format("chunk series={} from={} to={} count={} times={}@{}+{} values={}@{}+{} statistics={}", e.id.value,
+                     e.first_time, e.last_time, e.count, TimesText(e.time_encoding), e.time_offset, e.time_bytes,
+                     ValuesText(e.value_encoding), e.value_offset, e.value_bytes, e.statistics_bytes);
+}
+
+/// Statistics of a row, and of its pages when it has several.
+void DumpStatistics(const ChunkRows& rows, std::size_t index, const ChunkStatistics& s, const LineSink& line) {
+  line(fmt::format("  statistics {} first={} last={}", ValuesText(s), s.first, s.last));
+  for (std::size_t page = 0; page < s.pages.size(); ++page) {
+    line(fmt::format("  page {} from={} {}", page, rows.PageTime(index, page), ValuesText(s.pages[page])));
+  }
+}
+
+std::string TotalsText(std::string_view name, const EncodingTotals& t) {
+  return fmt::format("{} columns={} samples={} bytes={}", name, t.columns, t.samples, t.bytes);
 }
 
 std::string MetaText(const ChunkFileMeta& m) {
@@ -97,8 +113,11 @@ Status DumpRows(const ChunkFileReader& reader, const ChunkRows& rows, Status* re
   Columns columns;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const auto statistics = rows.Statistics(i);
-    line(EntryText(rows.entries[i], statistics.ok() ? *statistics : ChunkStatistics()));
+    line(EntryText(rows.entries[i]));
     TSDB_RETURN_IF_ERROR(KeepCorruption(ShowDamage(statistics.status(), line), result));
+    if (statistics.ok()) {
+      DumpStatistics(rows, i, *statistics, line);
+    }
     TSDB_RETURN_IF_ERROR(KeepCorruption(ShowDamage(reader.Read(rows.entries[i], &columns), line), result));
   }
   return {};
@@ -121,6 +140,13 @@ Status DumpChunkFileTo(FileSystem& fs, const std::string& path, const LineSink& 
     TSDB_RETURN_IF_ERROR(KeepCorruption(ShowDamage(reader.ReadBlock(block, &rows), line), &result));
     TSDB_RETURN_IF_ERROR(DumpRows(reader, rows, &result, line));
   }
+  for (const EncodingTotals& totals : reader.totals().times) {
+    line("times " + TotalsText(TimesText(totals.encoding), totals));
+  }
+  for (const EncodingTotals& totals : reader.totals().values) {
+    line("values " + TotalsText(ValuesText(totals.encoding), totals));
+  }
+  line(fmt::format("directory blocks={} bytes={}", reader.blocks(), reader.totals().directory_bytes));
   line("footer " + MetaText(reader.meta()));
   return result;
 }

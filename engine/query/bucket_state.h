@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/query/exact_sum.h"
+#include "base/exact_sum.h"
 #include "tsdb/aggregation.h"
 
 namespace tsdb::engine {

@@ -1,4 +1,4 @@
-#include "engine/query/exact_sum.h"
+#include "base/exact_sum.h"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
-#include "engine/query/exact_sum.h"
+#include "base/exact_sum.h"
 
 #include <cmath>
 #include <limits>
 
-namespace tsdb::engine {
+namespace tsdb {
 namespace {
 
 struct TwoDoubles {
@@ -70,12 +70,16 @@ bool ExactSum::TryAdd(std::span<const double> values) {
   return true;
 }
 
-void ExactSum::AddWide(std::span<const double> values) {
+void ExactSum::Widen() {
   if (wide_ == nullptr) {
     wide_ = std::make_unique<WideSum>();
     wide_->Add(high_);
     wide_->Add(low_);
   }
+}
+
+void ExactSum::AddWide(std::span<const double> values) {
+  Widen();
   for (const double value : values) {
     if (std::isfinite(value)) {
       wide_->Add(value);
@@ -92,6 +96,79 @@ void ExactSum::Add(std::span<const double> values) {
   if (wide_ != nullptr || !TryAdd(values)) {
     AddWide(values);
   }
+}
+
+void ExactSum::Add(const ExactSum& other) {
+  if (other.wide_ != nullptr) {
+    Widen();
+    wide_->Add(*other.wide_);
+    positive_infinity_ |= other.positive_infinity_;
+    negative_infinity_ |= other.negative_infinity_;
+    return;
+  }
+  // A low part of +0 is left out: it would make a +0 of a sum of -0.
+  const double parts[] = {other.high_, other.low_};
+  Add(std::span(parts).first(other.low_ == 0 ? 1 : 2));
+}
+
+SumTerms ExactSum::Terms() const {
+  SumTerms result;
+  if (wide_ == nullptr) {
+    const TwoDoubles sum = TwoSum(high_, low_);
+    if (std::isfinite(sum.sum)) {
+      if (sum.sum != 0) {
+        result.terms.push_back(sum.sum);
+      }
+      if (sum.error != 0) {
+        result.terms.push_back(sum.error);
+      }
+      return result;
+    }
+  }
+  result.positive_infinity = positive_infinity_;
+  result.negative_infinity = negative_infinity_;
+  WideSum rest;
+  if (wide_ != nullptr) {
+    rest = *wide_;
+  } else {
+    rest.Add(high_);
+    rest.Add(low_);
+  }
+  if (std::isinf(rest.Round())) {
+    result.overflow = rest.TakeOverflow();
+  }
+  for (double term = rest.Round(); term != 0; term = rest.Round()) {
+    result.terms.push_back(term);
+    rest.Add(-term);
+  }
+  return result;
+}
+
+ExactSum::ExactSum(const SumTerms& terms) {
+  if (terms.overflow != 0 || terms.positive_infinity || terms.negative_infinity) {
+    Widen();
+    wide_->AddOverflow(terms.overflow);
+    positive_infinity_ = terms.positive_infinity;
+    negative_infinity_ = terms.negative_infinity;
+  }
+  Add(terms.terms);
+  if (terms.terms.empty()) {
+    Add(0.0);
+  }
+}
+
+ExactSum::ExactSum(const ExactSum& other)
+    : high_(other.high_),
+      low_(other.low_),
+      positive_infinity_(other.positive_infinity_),
+      negative_infinity_(other.negative_infinity_),
+      wide_(other.wide_ == nullptr ? nullptr : std::make_unique<WideSum>(*other.wide_)) {}
+
+ExactSum& ExactSum::operator=(const ExactSum& other) {
+  if (this != &other) {
+    *this = ExactSum(other);
+  }
+  return *this;
 }
 
 double ExactSum::Special(bool* finite) const {
@@ -140,4 +217,4 @@ double ExactSum::Mean(std::uint64_t n) const {
   return wide.RoundQuotient(n);
 }
 
-}  // namespace tsdb::engine
+}  // namespace tsdb

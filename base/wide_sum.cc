@@ -1,10 +1,10 @@
-#include "engine/query/wide_sum.h"
+#include "base/wide_sum.h"
 
 #include <bit>
 #include <cmath>
 #include <limits>
 
-namespace tsdb::engine {
+namespace tsdb {
 namespace {
 
 __extension__ typedef unsigned __int128 Uint128;
@@ -53,6 +53,39 @@ void WideSum::Add(double value) {
   if (++adds_ == (1u << 30)) {
     Normalize();
   }
+}
+
+void WideSum::Add(const WideSum& other) {
+  // A limb after a carry is as large as after one addition.
+  if (std::uint64_t{adds_} + other.adds_ + 2 >= (1u << 30)) {
+    Normalize();
+  }
+  WideSum copy = other;
+  copy.Normalize();
+  for (int i = 0; i < kLimbs; ++i) {
+    limbs_[i] += copy.limbs_[i];
+  }
+  adds_ += 1;
+}
+
+void WideSum::AddOverflow(std::int64_t count) {
+  limbs_[kOverflowLimb] += count;
+  Normalize();
+}
+
+std::int64_t WideSum::TakeOverflow() {
+  Normalize();
+  // Two's complement; sums of fewer than 2^40 doubles need no more than these two limbs.
+  auto count = static_cast<std::int64_t>(static_cast<std::uint64_t>(limbs_[kOverflowLimb]) +
+                                         (static_cast<std::uint64_t>(limbs_[kOverflowLimb + 1]) << 32));
+  for (int i = kOverflowLimb; i < kLimbs; ++i) {
+    limbs_[i] = 0;
+  }
+  if ((limbs_[kOverflowLimb - 1] >> 31) != 0) {
+    limbs_[kOverflowLimb] = -1;
+    ++count;
+  }
+  return count;
 }
 
 void WideSum::Normalize() {
@@ -115,4 +148,4 @@ double WideSum::RoundQuotient(std::uint64_t n) const {
   return RoundToDouble(significand, exponent, sticky, negative);
 }
 
-}  // namespace tsdb::engine
+}  // namespace tsdb
