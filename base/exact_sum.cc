@@ -3,6 +3,10 @@
 #include <cmath>
 #include <limits>
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 namespace tsdb {
 namespace {
 
@@ -18,55 +22,136 @@ inline TwoDoubles TwoSum(double a, double b) {
   return {sum, (a - (sum - b_part)) + (b - b_part)};
 }
 
+/// A sum as two doubles, and the absolute values of what they could not hold.
+struct PairSum {
+  double high;
+  double low;
+  double lost;
+};
+
+inline void AddTo(double value, PairSum* sum) {
+  const TwoDoubles first = TwoSum(sum->high, value);
+  const TwoDoubles second = TwoSum(sum->low, first.error);
+  sum->high = first.sum;
+  sum->low = second.sum;
+  sum->lost += std::fabs(second.error);
+}
+
+inline void AddTo(const PairSum& other, PairSum* sum) {
+  AddTo(other.high, sum);
+  const TwoDoubles low = TwoSum(sum->low, other.low);
+  sum->low = low.sum;
+  sum->lost += std::fabs(low.error) + other.lost;
+}
+
+constexpr std::size_t kLanes = 8;
+/// Fewer values are added one by one.
+constexpr std::size_t kBlocksFrom = 4 * kLanes;
+
+/// Independent lanes, so that the processor works on several additions at a time. Adds as many values as fill the
+/// lanes, and says how many.
+std::size_t AddBlocksScalar(std::span<const double> values, PairSum* sum) {
+  PairSum lanes[kLanes];
+  for (std::size_t k = 0; k < kLanes; ++k) {
+    lanes[k] = {values[k], 0, 0};
+  }
+  std::size_t i = kLanes;
+  for (; i + kLanes <= values.size(); i += kLanes) {
+    for (std::size_t k = 0; k < kLanes; ++k) {
+      AddTo(values[i + k], &lanes[k]);
+    }
+  }
+  for (const PairSum& lane : lanes) {
+    AddTo(lane, sum);
+  }
+  return i;
+}
+
+#if defined(__x86_64__)
+
+/// Four lanes.
+struct PairSum4 {
+  __m256d high;
+  __m256d low;
+  __m256d lost;
+};
+
+__attribute__((target("avx2"), always_inline)) inline void AddTo4(__m256d value, PairSum4* sum) {
+  const __m256d high = _mm256_add_pd(sum->high, value);
+  const __m256d value_part = _mm256_sub_pd(high, sum->high);
+  const __m256d error = _mm256_add_pd(_mm256_sub_pd(sum->high, _mm256_sub_pd(high, value_part)),
+                                      _mm256_sub_pd(value, value_part));
+  const __m256d low = _mm256_add_pd(sum->low, error);
+  const __m256d error_part = _mm256_sub_pd(low, sum->low);
+  const __m256d lost = _mm256_add_pd(_mm256_sub_pd(sum->low, _mm256_sub_pd(low, error_part)),
+                                     _mm256_sub_pd(error, error_part));
+  sum->high = high;
+  sum->low = low;
+  sum->lost = _mm256_or_pd(sum->lost, lost);
+}
+
+__attribute__((target("avx2"))) std::size_t AddBlocksAvx2(std::span<const double> values, PairSum* sum) {
+  PairSum4 a = {_mm256_loadu_pd(values.data()), _mm256_setzero_pd(), _mm256_setzero_pd()};
+  PairSum4 b = {_mm256_loadu_pd(values.data() + 4), _mm256_setzero_pd(), _mm256_setzero_pd()};
+  std::size_t i = kLanes;
+  for (; i + kLanes <= values.size(); i += kLanes) {
+    AddTo4(_mm256_loadu_pd(values.data() + i), &a);
+    AddTo4(_mm256_loadu_pd(values.data() + i + 4), &b);
+  }
+  // b into a, then the lanes one by one. Bits OR-ed together are 0 only when each number was ±0.
+  AddTo4(b.high, &a);
+  PairSum4 lows = {a.low, _mm256_setzero_pd(), _mm256_setzero_pd()};
+  AddTo4(b.low, &lows);
+  const __m256d lost = _mm256_or_pd(_mm256_or_pd(a.lost, b.lost), _mm256_or_pd(lows.low, lows.lost));
+  double highs[4];
+  double low[4];
+  double losts[4];
+  _mm256_storeu_pd(highs, a.high);
+  _mm256_storeu_pd(low, lows.high);
+  _mm256_storeu_pd(losts, _mm256_andnot_pd(_mm256_set1_pd(-0.0), lost));
+  PairSum left = {highs[0], low[0], losts[0]};
+  PairSum right = {highs[2], low[2], losts[2]};
+  AddTo(PairSum{highs[1], low[1], losts[1]}, &left);
+  AddTo(PairSum{highs[3], low[3], losts[3]}, &right);
+  AddTo(right, &left);
+  AddTo(left, sum);
+  return i;
+}
+
+#endif
+
+std::size_t AddBlocks(std::span<const double> values, PairSum* sum) {
+  if (values.size() < kBlocksFrom) {
+    return 0;
+  }
+#if defined(__x86_64__)
+  static const bool has_avx2 = __builtin_cpu_supports("avx2") != 0;
+  if (has_avx2) {
+    return AddBlocksAvx2(values, sum);
+  }
+#endif
+  return AddBlocksScalar(values, sum);
+}
+
 }  // namespace
 
 void ExactSum::Reset() { *this = ExactSum(); }
 
 bool ExactSum::TryAdd(std::span<const double> values) {
-  constexpr std::size_t kLanes = 8;
-  double high = high_;
-  double low = low_;
-  double lost = 0;  // anything but zero (or a NaN): not exact
-  const std::size_t n = values.size();
-  std::size_t i = 0;
-  if (n >= 4 * kLanes) {
-    // Independent lanes, so that the processor works on several additions at a time.
-    double highs[kLanes];
-    double lows[kLanes] = {};
-    double errors[kLanes] = {};
-    for (std::size_t k = 0; k < kLanes; ++k) {
-      highs[k] = values[k];
-    }
-    for (i = kLanes; i + kLanes <= n; i += kLanes) {
-      for (std::size_t k = 0; k < kLanes; ++k) {
-        const TwoDoubles first = TwoSum(highs[k], values[i + k]);
-        const TwoDoubles second = TwoSum(lows[k], first.error);
-        highs[k] = first.sum;
-        lows[k] = second.sum;
-        errors[k] += std::fabs(second.error);
-      }
-    }
-    for (std::size_t k = 0; k < kLanes; ++k) {
-      const TwoDoubles first = TwoSum(high, highs[k]);
-      const TwoDoubles second = TwoSum(low, first.error);
-      const TwoDoubles third = TwoSum(second.sum, lows[k]);
-      high = first.sum;
-      low = third.sum;
-      lost += std::fabs(second.error) + std::fabs(third.error) + errors[k];
-    }
-  }
-  for (; i < n; ++i) {
-    const TwoDoubles first = TwoSum(high, values[i]);
-    const TwoDoubles second = TwoSum(low, first.error);
-    high = first.sum;
-    low = second.sum;
-    lost += std::fabs(second.error);
-  }
-  if (!(lost == 0) || !std::isfinite(high) || !std::isfinite(low)) {
+  if (wide_ != nullptr) {
     return false;
   }
-  high_ = high;
-  low_ = low;
+  PairSum sum = {high_, low_, 0};
+  const std::size_t done = AddBlocks(values, &sum);
+  for (std::size_t i = done; i < values.size(); ++i) {
+    AddTo(values[i], &sum);
+  }
+  // What was lost is 0 or, behind a NaN or an infinity, not equal to it.
+  if (!(sum.lost == 0) || !std::isfinite(sum.high) || !std::isfinite(sum.low)) {
+    return false;
+  }
+  high_ = sum.high;
+  low_ = sum.low;
   return true;
 }
 
@@ -93,7 +178,7 @@ void ExactSum::Add(std::span<const double> values) {
   if (values.empty()) {
     return;
   }
-  if (wide_ != nullptr || !TryAdd(values)) {
+  if (!TryAdd(values)) {
     AddWide(values);
   }
 }

@@ -39,6 +39,9 @@ class ExactSum {
 
   /// Adds values; NaN is skipped.
   void Add(std::span<const double> values);
+  /// The quick part of Add: false, without effect, when a NaN or an infinity is among the values or when two doubles
+  /// cannot hold the sum exactly. True says that all values were finite.
+  bool TryAdd(std::span<const double> values);
   void Add(double value) { Add({&value, 1}); }
   /// Adds everything that was added to `other`.
   void Add(const ExactSum& other);
@@ -50,8 +53,6 @@ class ExactSum {
   void Reset();
 
  private:
-  /// False, without effect, when the two doubles cannot hold the result exactly.
-  bool TryAdd(std::span<const double> values);
   void AddWide(std::span<const double> values);
   void Widen();
   /// NaN, +Inf or -Inf when infinities decide the result, else 0 and `*finite` true.

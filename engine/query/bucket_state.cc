@@ -60,12 +60,16 @@ void BucketState::Add(std::span<const double> values, const BucketNeeds& needs) 
   }
   last_ = values.back();
   count_all_ += values.size();
+  if (needs.sum && sum_.TryAdd(values)) {  // then there is no NaN either
+    AddNumbers(values, needs, false);
+    return;
+  }
   std::size_t nans = 0;
   for (const double value : values) {
     nans += value != value ? 1 : 0;
   }
   if (nans == 0) {
-    AddNumbers(values, needs);
+    AddNumbers(values, needs, needs.sum);
     return;
   }
   if (nans == values.size()) {
@@ -74,14 +78,14 @@ void BucketState::Add(std::span<const double> values, const BucketNeeds& needs) 
   std::vector<double> numbers;
   numbers.reserve(values.size() - nans);
   std::copy_if(values.begin(), values.end(), std::back_inserter(numbers), [](double v) { return v == v; });
-  AddNumbers(numbers, needs);
+  AddNumbers(numbers, needs, needs.sum);
 }
 
-void BucketState::AddNumbers(std::span<const double> numbers, const BucketNeeds& needs) {
+void BucketState::AddNumbers(std::span<const double> numbers, const BucketNeeds& needs, bool sum) {
   if (needs.extremes) {
     AddExtremes(numbers);
   }
-  if (needs.sum) {
+  if (sum) {
     sum_.Add(numbers);
   }
   if (needs.variance) {

@@ -40,7 +40,8 @@ class BucketState {
   void Reset();
 
  private:
-  void AddNumbers(std::span<const double> numbers, const BucketNeeds& needs);
+  /// `sum`: they are not in sum_ yet, and are wanted there.
+  void AddNumbers(std::span<const double> numbers, const BucketNeeds& needs, bool sum);
   void AddExtremes(std::span<const double> numbers);
   void AddVariance(std::span<const double> numbers);
   double Variance(std::uint64_t divisor) const;

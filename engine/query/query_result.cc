@@ -197,11 +197,22 @@ class AggregateCursor final : public Cursor {
       }
       OpenBucket(time);
     }
-    const auto end = static_cast<std::size_t>(
-        std::upper_bound(block_.times.begin(), block_.times.end(), bucket_end_) - block_.times.begin());
+    const std::size_t end = PartInBucket();
     state_.Add(block_.values.first(end), needs_);
     block_.times = block_.times.subspan(end);
     block_.values = block_.values.subspan(end);
+  }
+
+  // How many samples at the front of the block lie in the bucket. At even times as many as in the one before, which is
+  // tried first.
+  std::size_t PartInBucket() {
+    const std::span<const Timestamp> times = block_.times;
+    const std::size_t guess = std::min(part_, times.size());
+    if (guess != 0 && times[guess - 1] <= bucket_end_ && (guess == times.size() || times[guess] > bucket_end_)) {
+      return guess;
+    }
+    part_ = static_cast<std::size_t>(std::upper_bound(times.begin(), times.end(), bucket_end_) - times.begin());
+    return part_;
   }
 
   void OpenBucket(Timestamp time) {
@@ -239,6 +250,7 @@ class AggregateCursor final : public Cursor {
   BucketSpec bucket_;
   BucketState state_;
   chunk::ColumnsView block_;
+  std::size_t part_ = 0;
   bool have_first_ = false;
   bool have_rows_ = false;
   bool done_ = false;

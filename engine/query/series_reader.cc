@@ -5,6 +5,13 @@
 
 namespace tsdb::engine {
 
+namespace {
+
+/// Chunks are read together up to about so many samples: what the caller then does with them stays in the cache.
+constexpr std::size_t kBlockSamples = 8192;
+
+}  // namespace
+
 Status SeriesReader::Open(Core& core, const Version& version, SeriesId id, TimeRange range, bool reverse) {
   range_ = range;
   sources_.clear();
@@ -35,7 +42,8 @@ Status SeriesReader::FindChunks(const Version& version, SeriesId id, TimeRange r
     chunk::ChunkRows& rows = rows_[rows_used_];
     TSDB_RETURN_IF_ERROR(file->Find(id, range, &rows));
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      sources_.push_back({rows.entries[i].first_time, rows.entries[i].last_time, age, file.get(), rows_used_, i});
+      sources_.push_back({rows.entries[i].first_time, rows.entries[i].last_time, age, file.get(), rows_used_, i,
+                          rows.entries[i].count});
     }
     rows_used_ += rows.empty() ? 0 : 1;
   }
@@ -62,31 +70,55 @@ Status SeriesReader::ReadHead(Core& core, const Version& version, SeriesId id, T
     chunk::Columns columns;
     TSDB_RETURN_IF_ERROR(DecodeSnapshot(snapshot, range, &columns));
     if (!columns.empty()) {
-      sources_.push_back({columns.times.front(), columns.times.back(), age, nullptr, memory_.size(), 0});
+      sources_.push_back({columns.times.front(), columns.times.back(), age, nullptr, memory_.size(), 0, 0});
       memory_.push_back(std::move(columns));
     }
   }
   return Status::Ok();
 }
 
-// Sources whose times overlap go into one run; runs follow one another in time.
+bool SeriesReader::FollowsInFile(const Run& run, const Source& source) const {
+  const Source& before = sources_[run.end - 1];
+  return (run.chain || run.end - run.begin == 1) && source.file != nullptr && source.file == before.file &&
+         source.row == before.row + 1 && run.samples + source.samples <= kBlockSamples;
+}
+
+// Sources whose times overlap go into one run; runs follow one another in time. So do neighbours in a file that overlap
+// nothing: they are read at once.
 void SeriesReader::BuildRuns(bool reverse) {
   std::sort(sources_.begin(), sources_.end(), [](const Source& a, const Source& b) {
     return std::pair(a.first, a.age) < std::pair(b.first, b.age);
   });
-  Timestamp last = 0;
   for (std::size_t i = 0; i < sources_.size(); ++i) {
-    if (runs_.empty() || sources_[i].first > last) {
-      runs_.push_back({i, i + 1});
-      last = sources_[i].last;
-    } else {
+    const Source& source = sources_[i];
+    if (!runs_.empty() && source.first <= runs_.back().last) {
+      SplitLast();
       runs_.back().end = i + 1;
-      last = std::max(last, sources_[i].last);
+      runs_.back().last = std::max(runs_.back().last, source.last);
+    } else if (!runs_.empty() && FollowsInFile(runs_.back(), source)) {
+      Run& run = runs_.back();
+      run = {run.begin, i + 1, source.last, run.samples + source.samples, true};
+    } else {
+      runs_.push_back({i, i + 1, source.last, source.samples, false});
     }
   }
   if (reverse) {
     std::reverse(runs_.begin(), runs_.end());
   }
+}
+
+// The last run will be merged with what overlaps its end: of a chain that is its last chunk only.
+void SeriesReader::SplitLast() {
+  Run& run = runs_.back();
+  if (!run.chain) {
+    return;
+  }
+  const Timestamp last = run.last;
+  --run.end;
+  const Source& left = sources_[run.end - 1];
+  run.last = left.last;
+  run.chain = run.end - run.begin > 1;
+  runs_.push_back({run.end, run.end + 1, last, 0, false});
 }
 
 Status SeriesReader::ReadSource(const Source& source, chunk::ColumnBuffer* scratch, chunk::ColumnsView* view) const {
@@ -102,8 +134,17 @@ Status SeriesReader::ReadSource(const Source& source, chunk::ColumnBuffer* scrat
 
 Status SeriesReader::ReadRun(const Run& run) {
   const std::size_t count = run.end - run.begin;
-  if (scratch_.size() < count) {
-    scratch_.resize(count);
+  const std::size_t buffers = run.chain ? 1 : count;
+  if (scratch_.size() < buffers) {
+    scratch_.resize(buffers);
+  }
+  if (run.chain) {
+    const Source& first = sources_[run.begin];
+    scratch_[0].Clear();
+    TSDB_RETURN_IF_ERROR(
+        first.file->ReadPages(rows_[first.place], first.row, first.row + count, range_, &scratch_[0]));
+    view_ = chunk::Slice(scratch_[0].view(), range_);
+    return Status::Ok();
   }
   if (count == 1) {
     return ReadSource(sources_[run.begin], &scratch_[0], &view_);

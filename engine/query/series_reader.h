@@ -43,16 +43,22 @@ class SeriesReader {
     const chunk::ChunkFileReader* file = nullptr;    // null: it is in memory_
     std::size_t place = 0;                           // position in memory_, or in rows_
     std::size_t row = 0;                             // of those rows
+    std::size_t samples = 0;                         // of a chunk
   };
   struct Run {
     std::size_t begin = 0;  // of sources_
     std::size_t end = 0;
+    Timestamp last = 0;
+    std::size_t samples = 0;
+    bool chain = false;  // chunks that follow one another in one file: read at once, nothing to merge
   };
 
   Status ReadHead(Core& core, const Version& version, SeriesId id, TimeRange range);
   Status FindChunks(const Version& version, SeriesId id, TimeRange range);
   void BuildRuns(bool reverse);
+  void SplitLast();
   Status ReadRun(const Run& run);
+  bool FollowsInFile(const Run& run, const Source& source) const;
   Status ReadSource(const Source& source, chunk::ColumnBuffer* scratch, chunk::ColumnsView* view) const;
 
   TimeRange range_;
