@@ -27,6 +27,14 @@ void FillEven(const ChunkEntry& entry, std::size_t begin, std::size_t count, Tim
 
 }  // namespace
 
+std::string_view TimesName(std::uint8_t encoding) {
+  return encoding == kTimesInDirectory ? "even" : TimeEncodingName(static_cast<TimeEncoding>(encoding));
+}
+
+std::string_view ValuesName(std::uint8_t encoding) {
+  return encoding == kValuesInDirectory ? "constant" : ValueEncodingName(static_cast<ValueEncoding>(encoding));
+}
+
 bool TimesAreEven(std::span<const Timestamp> times) {
   if (times.size() < 3) {
     return true;

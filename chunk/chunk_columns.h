@@ -17,6 +17,10 @@ namespace tsdb::chunk {
 /// No column of `count` samples is longer: what an encoder writes stays far below, so more is damage.
 inline constexpr std::uint64_t ColumnBytesMax(std::uint64_t count) { return count * 16 + 1024; }
 
+/// Names of encodings, those without bytes included ("even", "constant").
+std::string_view TimesName(std::uint8_t encoding);
+std::string_view ValuesName(std::uint8_t encoding);
+
 /// True when the times are first, first + step, first + 2·step …
 bool TimesAreEven(std::span<const Timestamp> times);
 /// True when all values are the same bits. `values` is not empty.

@@ -4,8 +4,8 @@
 
 #include "chunk/catalogue_file.h"
 #include "chunk/catalogue_format.h"
+#include "chunk/chunk_columns.h"
 #include "chunk/chunk_file.h"
-#include "chunk/column_codec.h"
 #include "chunk/manifest_codec.h"
 #include "chunk/manifest_log.h"
 
@@ -13,30 +13,22 @@ namespace tsdb::chunk {
 
 namespace {
 
-std::string_view TimesText(std::uint8_t encoding) {
-  return encoding == kTimesInDirectory ? "even" : TimeEncodingName(static_cast<TimeEncoding>(encoding));
-}
-
-std::string_view ValuesText(std::uint8_t encoding) {
-  return encoding == kValuesInDirectory ? "constant" : ValueEncodingName(static_cast<ValueEncoding>(encoding));
-}
-
-std::string ValuesText(const ValueStatistics& s) {
+std::string StatisticsText(const ValueStatistics& s) {
   return fmt::format("count={} nan={} min={} max={} sum={} resets={}", s.count, s.nan_count, s.min, s.max, s.sum.Sum(),
                      s.resets ? fmt::format("{}", s.resets->Sum() + 0.0) : "unknown");
 }
 
 std::string EntryText(const ChunkEntry& e) {
   return fmt::format("chunk series={} from={} to={} count={} times={}@{}+{} values={}@{}+{} statistics={}", e.id.value,
-                     e.first_time, e.last_time, e.count, TimesText(e.time_encoding), e.time_offset, e.time_bytes,
-                     ValuesText(e.value_encoding), e.value_offset, e.value_bytes, e.statistics_bytes);
+                     e.first_time, e.last_time, e.count, TimesName(e.time_encoding), e.time_offset, e.time_bytes,
+                     ValuesName(e.value_encoding), e.value_offset, e.value_bytes, e.statistics_bytes);
 }
 
 /// Statistics of a row, and of its pages when it has several.
 void DumpStatistics(const ChunkRows& rows, std::size_t index, const ChunkStatistics& s, const LineSink& line) {
-  line(fmt::format("  statistics {} first={} last={}", ValuesText(s), s.first, s.last));
+  line(fmt::format("  statistics {} first={} last={}", StatisticsText(s), s.first, s.last));
   for (std::size_t page = 0; page < s.pages.size(); ++page) {
-    line(fmt::format("  page {} from={} {}", page, rows.PageTime(index, page), ValuesText(s.pages[page])));
+    line(fmt::format("  page {} from={} {}", page, rows.PageTime(index, page), StatisticsText(s.pages[page])));
   }
 }
 
@@ -141,10 +133,10 @@ Status DumpChunkFileTo(FileSystem& fs, const std::string& path, const LineSink& 
     TSDB_RETURN_IF_ERROR(DumpRows(reader, rows, &result, line));
   }
   for (const EncodingTotals& totals : reader.totals().times) {
-    line("times " + TotalsText(TimesText(totals.encoding), totals));
+    line("times " + TotalsText(TimesName(totals.encoding), totals));
   }
   for (const EncodingTotals& totals : reader.totals().values) {
-    line("values " + TotalsText(ValuesText(totals.encoding), totals));
+    line("values " + TotalsText(ValuesName(totals.encoding), totals));
   }
   line(fmt::format("directory blocks={} bytes={}", reader.blocks(), reader.totals().directory_bytes));
   line("footer " + MetaText(reader.meta()));

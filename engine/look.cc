@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "engine/file_stats.h"
+
 namespace tsdb::engine {
 
 Result<SeriesInfo> SeriesById(const Core& core, SeriesId id) {
@@ -52,12 +54,7 @@ void FillStats(const Core& core, Stats* stats) {
   for (const auto& generation : version->sealed) {
     stats->samples_in_head += generation->samples();
   }
-  for (const ChunkFilePtr& file : version->files) {
-    stats->samples_in_files += file->meta().samples;
-    stats->chunk_file_bytes += file->meta().bytes;
-    stats->chunks += file->meta().chunks;
-  }
-  stats->chunk_files = version->files.size();
+  AddFileStats(*version, stats);
   stats->catalogue_bytes = BytesBelow(core, "catalogue");
   stats->index_bytes = BytesBelow(core, "index");
   stats->bytes_on_disk = BytesBelow(core, "");

@@ -37,6 +37,7 @@ std::vector<Figure> Figures(const Stats& s) {
       {"wal_bytes", "of those, log", s.wal_bytes, Shown::kBytes},
       {"chunk_files", "chunk files", s.chunk_files},
       {"chunks", "chunks", s.chunks},
+      {"directory_bytes", "directories of chunk files", s.directory_bytes, Shown::kBytes},
       {"wal_segments", "log segments", s.wal_segments},
       {"memory_bytes", "memory", s.memory_bytes, Shown::kBytes},
       {"head_bytes", "of that, unflushed data", s.head_bytes, Shown::kBytes},
@@ -75,6 +76,13 @@ void AddRows(const std::vector<Figure>& figures, Table* table) {
   }
 }
 
+void AddEncodings(std::string_view of, const std::vector<EncodingStats>& encodings, Table* table) {
+  for (const EncodingStats& e : encodings) {
+    table->AddRow({fmt::format("{}: {}", of, e.name), FormatCount(e.columns), FormatCount(e.samples),
+                   FormatBytes(e.bytes)});
+  }
+}
+
 void WriteTable(const Stats& stats, const RecoveryReport& recovery, bool color, std::string* out) {
   Table table({"database", ""}, {false, true});
   AddRows(Figures(stats), &table);
@@ -87,6 +95,13 @@ void WriteTable(const Stats& stats, const RecoveryReport& recovery, bool color, 
     *out += "writes are refused: " + Printable(stats.write_error) + "\n";
   }
   *out += '\n';
+  if (stats.chunk_files != 0) {
+    Table encodings({"encodings in chunk files", "columns", "samples", "bytes"}, {false, true, true, true});
+    AddEncodings("times", stats.time_encodings, &encodings);
+    AddEncodings("values", stats.value_encodings, &encodings);
+    encodings.AppendTo(out, color);
+    *out += '\n';
+  }
   Table opening({"recovery at this opening", ""}, {false, true});
   AddRows(RecoveryFigures(recovery), &opening);
   opening.AddRow({"label index rebuilt", recovery.index_rebuilt ? "yes" : "no"});
@@ -100,9 +115,21 @@ void AppendJsonFigures(const std::vector<Figure>& figures, std::string* out) {
   }
 }
 
+void AppendJsonEncodings(std::string_view key, const std::vector<EncodingStats>& encodings, std::string* out) {
+  *out += fmt::format("\"{}\":[", key);
+  for (std::size_t i = 0; i < encodings.size(); ++i) {
+    const EncodingStats& e = encodings[i];
+    *out += fmt::format("{}{{\"name\":\"{}\",\"columns\":{},\"samples\":{},\"bytes\":{}}}", i == 0 ? "" : ",",
+                        e.name, e.columns, e.samples, e.bytes);
+  }
+  *out += "],";
+}
+
 void WriteJson(const Stats& stats, const RecoveryReport& recovery, std::string* out) {
   *out += '{';
   AppendJsonFigures(Figures(stats), out);
+  AppendJsonEncodings("time_encodings", stats.time_encodings, out);
+  AppendJsonEncodings("value_encodings", stats.value_encodings, out);
   *out += "\"bytes_per_sample\":";
   AppendJsonNumber(BytesPerSample(stats), out);
   *out += fmt::format(",\"unit\":\"{}\",\"durability\":\"{}\",\"duplicates\":\"{}\",\"write_error\":",

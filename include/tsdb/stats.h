@@ -27,6 +27,14 @@ struct RecoveryReport {
   std::vector<std::string> notes;
 };
 
+/// Columns of one encoding in the chunk files.
+struct EncodingStats {
+  std::string name;            // as in docs/format/encodings.md; "even" and "constant" stand in the directory alone
+  std::uint64_t columns = 0;   // a time column that several chunks share counts once
+  std::uint64_t samples = 0;
+  std::uint64_t bytes = 0;
+};
+
 struct Stats {
   std::uint64_t series = 0;             // live series
   std::uint64_t series_in_memory = 0;   // of those, known to the head
@@ -44,6 +52,9 @@ struct Stats {
   std::uint64_t chunk_files = 0;
   std::uint64_t chunk_file_bytes = 0;
   std::uint64_t chunks = 0;
+  std::uint64_t directory_bytes = 0;    // of the chunk files: what is not columns, statistics included
+  std::vector<EncodingStats> time_encodings;
+  std::vector<EncodingStats> value_encodings;
   std::uint64_t catalogue_bytes = 0;
   std::uint64_t index_bytes = 0;        // RocksDB folder
   std::uint64_t bytes_on_disk = 0;      // everything in the directory

@@ -48,6 +48,11 @@ TEST_F(CliCare, FlushLeavesNothingToReplay) {
   const Json stats = Json::parse(CliOk({"stats", "--json"}).out);
   EXPECT_EQ(stats["samples_in_head"], 0);
   EXPECT_EQ(stats["samples_in_files"], 5000);
+  std::uint64_t encoded = 0;
+  for (const Json& encoding : stats["value_encodings"]) {
+    encoded += encoding["samples"].get<std::uint64_t>();
+  }
+  EXPECT_EQ(encoded, 5000u);
   EXPECT_EQ(stats["recovery"]["samples"], 0);
 }
 
