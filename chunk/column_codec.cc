@@ -9,6 +9,8 @@ std::string_view TimeEncodingName(TimeEncoding encoding) {
       return "constant step";
     case TimeEncoding::kDeltaBlocks:
       return "delta blocks";
+    case TimeEncoding::kTokens:
+      return "tokens";
   }
   return "unknown";
 }

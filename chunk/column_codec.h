@@ -42,6 +42,7 @@ inline constexpr std::size_t SamplesInPages(std::size_t count, PageRange pages) 
 enum class TimeEncoding : std::uint8_t {
   kConstantStep = 1,  // t0, step
   kDeltaBlocks = 2,   // frame-of-reference blocks of deltas, deltas of deltas, or residuals to a grid
+  kTokens = 3,        // times or residuals to a grid as entropy-coded tokens
 };
 enum class ValueEncoding : std::uint8_t {
   kConstant = 1,      // one value, 8 bytes

@@ -7,6 +7,7 @@
 #include "chunk/column_layout.h"
 #include "chunk/integer_block_plan.h"
 #include "chunk/integer_blocks.h"
+#include "chunk/integer_tokens.h"
 
 namespace tsdb::chunk {
 namespace {
@@ -66,43 +67,67 @@ Status DecodeConstantStep(std::string_view data, std::size_t count, Timestamp* o
   return Status::Ok();
 }
 
+/// What stands before the integers of a column that is not a constant step.
+struct TimeHeader {
+  unsigned mode = 0;
+  std::uint64_t start = 0;
+  std::uint64_t divisor = 1;
+  std::uint64_t step = 0;  // of the grid
+
+  void Put(std::string* out) const {
+    out->push_back(static_cast<char>(mode | (divisor > 1 ? kTimeFlagDivisor : 0)));
+    PutVarintSigned(out, static_cast<std::int64_t>(start));
+    if (divisor > 1) {
+      PutVarint(out, divisor);
+    }
+    if (mode == kModeGrid) {
+      PutVarint(out, step);
+    }
+  }
+  bool Read(ByteReader* reader) {
+    std::uint8_t header = 0;
+    std::int64_t first = 0;
+    if (!reader->ReadFixed(&header) || header > (kModeMask | kTimeFlagDivisor) || !reader->ReadVarintSigned(&first)) {
+      return false;
+    }
+    mode = header & kModeMask;
+    start = static_cast<std::uint64_t>(first);
+    return ((header & kTimeFlagDivisor) == 0 || reader->ReadVarint(&divisor)) &&
+           (mode != kModeGrid || reader->ReadVarint(&step));
+  }
+  /// Integers to the times from number `first` on; false when these do not rise.
+  bool ToTimes(std::span<std::uint64_t> q, std::size_t first, Timestamp* out) const {
+    if (mode == kModeGrid) {
+      for (std::size_t k = 0; k < q.size(); ++k) {
+        q[k] += GridTime(step, first + k);
+      }
+    }
+    for (std::size_t k = 0; k < q.size(); ++k) {
+      out[k] = static_cast<Timestamp>(q[k] * divisor + start);
+    }
+    bool falls = false;
+    for (std::size_t k = 1; k < q.size(); ++k) {
+      falls |= out[k] <= out[k - 1];
+    }
+    return !falls;
+  }
+};
+
 Status DecodeDeltaBlocks(std::string_view data, std::size_t count, Timestamp* out) {
   ByteReader reader(data);
-  std::uint8_t header = 0;
-  std::int64_t start = 0;
-  std::uint64_t divisor = 1;
-  std::uint64_t step = 0;
-  bool ok = reader.ReadFixed(&header) && header <= (kModeMask | kTimeFlagDivisor) && reader.ReadVarintSigned(&start);
-  const unsigned mode = header & kModeMask;
-  ok = ok && ((header & kTimeFlagDivisor) == 0 || reader.ReadVarint(&divisor)) &&
-       (mode != kModeGrid || reader.ReadVarint(&step));
+  TimeHeader header;
   IntegerBlockReader blocks;
-  if (!ok || !blocks.Open(&reader, mode == kModeGrid ? 0 : static_cast<int>(mode))) {
+  if (!header.Read(&reader) || !blocks.Open(&reader, header.mode == kModeGrid ? 0 : static_cast<int>(header.mode))) {
     return Damaged("its header is damaged");
   }
   std::array<std::uint64_t, kBlockValues> q;
   bool rising = true;
-  Timestamp previous = 0;
   for (std::size_t i = 0; i < count; i += kBlockValues) {
     const std::size_t here = std::min(kBlockValues, count - i);
     if (!blocks.Next(here, q.data())) {
       return Damaged("a block is damaged");
     }
-    if (mode == kModeGrid) {
-      for (std::size_t k = 0; k < here; ++k) {
-        q[k] += GridTime(step, i + k);
-      }
-    }
-    for (std::size_t k = 0; k < here; ++k) {
-      out[i + k] = static_cast<Timestamp>(q[k] * divisor + static_cast<std::uint64_t>(start));
-    }
-    rising = rising && (i == 0 || out[i] > previous);
-    bool falls = false;
-    for (std::size_t k = 1; k < here; ++k) {
-      falls |= out[i + k] <= out[i + k - 1];
-    }
-    rising = rising && !falls;
-    previous = out[i + here - 1];
+    rising = header.ToTimes(std::span(q).first(here), i, out + i) && (i == 0 || out[i] > out[i - 1]) && rising;
   }
   if (!rising) {
     return Damaged("times do not rise");
@@ -110,9 +135,58 @@ Status DecodeDeltaBlocks(std::string_view data, std::size_t count, Timestamp* ou
   return reader.empty() ? Status::Ok() : Damaged("bytes are left over");
 }
 
+Status DecodeTimeTokens(std::string_view data, std::size_t count, Timestamp* out) {
+  ByteReader reader(data);
+  TimeHeader header;
+  IntegerTokenReader tokens;  // some 50 KiB
+  if (!header.Read(&reader) || (header.mode != 0 && header.mode != kModeGrid) || !tokens.Open(&reader, count)) {
+    return Damaged("its header is damaged");
+  }
+  tokens.Seek({0, kPagesMax});
+  std::array<std::uint64_t, kPageSamples> q;
+  bool rising = true;
+  for (std::size_t i = 0; i < count; i += kPageSamples) {
+    if (!tokens.Next(q.data())) {
+      return Damaged("a page is damaged");
+    }
+    const std::size_t here = std::min(kPageSamples, count - i);
+    rising = header.ToTimes(std::span(q).first(here), i, out + i) && (i == 0 || out[i] > out[i - 1]) && rising;
+  }
+  if (!rising) {
+    return Damaged("times do not rise");
+  }
+  return reader.empty() ? Status::Ok() : Damaged("bytes are left over");
+}
+
+void SubtractGrid(std::span<std::uint64_t> q, std::uint64_t step) {
+  for (std::size_t i = 0; i < q.size(); ++i) {
+    q[i] -= GridTime(step, i);
+  }
+}
+
+/// As tokens of the times, or of their distances to a grid, whichever is smaller.
+std::string EncodeTimeTokens(std::span<const std::uint64_t> q, TimeHeader header) {
+  std::string best;
+  header.mode = 0;
+  header.Put(&best);
+  EncodeIntegerTokens(q, &best);
+  if (header.step != 0) {
+    std::vector<std::uint64_t> residuals(q.begin(), q.end());
+    SubtractGrid(residuals, header.step);
+    std::string other;
+    header.mode = kModeGrid;
+    header.Put(&other);
+    EncodeIntegerTokens(residuals, &other);
+    if (other.size() < best.size()) {
+      return other;
+    }
+  }
+  return best;
+}
+
 }  // namespace
 
-TimeEncoding EncodeTimes(std::span<const Timestamp> times, Effort /*effort*/, std::string* out) {
+TimeEncoding EncodeTimes(std::span<const Timestamp> times, Effort effort, std::string* out) {
   const std::size_t n = times.size();
   std::vector<std::uint64_t> q(n);
   const auto start = static_cast<std::uint64_t>(times[0]);
@@ -141,18 +215,21 @@ TimeEncoding EncodeTimes(std::span<const Timestamp> times, Effort /*effort*/, st
   if (grid != 0 && grid_cost < order_cost) {
     mode = kModeGrid;
   }
-  out->push_back(static_cast<char>(mode | (divisor > 1 ? kTimeFlagDivisor : 0)));
-  PutVarintSigned(out, times[0]);
-  if (divisor > 1) {
-    PutVarint(out, divisor);
+  const TimeHeader header = {.mode = mode, .start = start, .divisor = divisor, .step = grid};
+  std::string tokens;
+  if (effort == Effort::kDense) {
+    tokens = EncodeTimeTokens(q, header);
   }
+  const std::size_t before = out->size();
+  header.Put(out);
   if (mode == kModeGrid) {
-    PutVarint(out, grid);
-    for (std::size_t i = 0; i < n; ++i) {
-      q[i] -= GridTime(grid, i);
-    }
+    SubtractGrid(q, grid);
   }
   EncodeIntegerBlocks(q, mode == kModeGrid ? 0 : static_cast<int>(mode), out);
+  if (effort == Effort::kDense && tokens.size() < out->size() - before) {
+    out->replace(before, std::string::npos, tokens);
+    return TimeEncoding::kTokens;
+  }
   return TimeEncoding::kDeltaBlocks;
 }
 
@@ -162,6 +239,8 @@ Status DecodeTimes(std::uint8_t encoding, std::string_view data, std::size_t cou
       return DecodeConstantStep(data, count, out);
     case TimeEncoding::kDeltaBlocks:
       return DecodeDeltaBlocks(data, count, out);
+    case TimeEncoding::kTokens:
+      return DecodeTimeTokens(data, count, out);
   }
   return Status::NotSupported("time encoding " + std::to_string(encoding) + " is not known to this version");
 }

@@ -126,6 +126,9 @@ TEST(ValueColumn, ComesBackForTheLongestChunk) {
   for (int shape = 0; shape < shapes::kValueShapes; ++shape) {
     ASSERT_TRUE(RoundTrips(shapes::Values(random, shape, 8192))) << "shape " << shape;
   }
+  for (int shape = 0; shape < shapes::kTimeShapes; ++shape) {
+    ASSERT_TRUE(RoundTrips(shapes::Times(random, shape, 8192))) << "times of shape " << shape;
+  }
 }
 
 TEST(ValueColumn, AnyPagesOfItAreThatSliceOfTheWhole) {
@@ -283,7 +286,7 @@ TEST(ColumnCodec, UnknownEncodingsAreNotSupported) {
     EXPECT_EQ(DecodeValues(static_cast<std::uint8_t>(encoding), "12345678", 1, &value).code(),
               StatusCode::kNotSupported);
   }
-  for (const int encoding : {0, 3, 255}) {
+  for (const int encoding : {0, 4, 255}) {
     EXPECT_EQ(DecodeTimes(static_cast<std::uint8_t>(encoding), "12", 1, &time).code(), StatusCode::kNotSupported);
   }
 }
@@ -303,10 +306,10 @@ TEST(ColumnCodec, CutOrLongerBytesAreCorruption) {
     encoded.bytes.push_back('\0');
     ASSERT_EQ(DecodeValues(number, encoded.bytes, values.size(), out.data()).code(), StatusCode::kCorruption);
   }
-  for (int shape = 0; shape < shapes::kTimeShapes; ++shape) {
-    const std::vector<Timestamp> times = shapes::Times(random, shape, 300);
+  for (int shape = 0; shape < 2 * shapes::kTimeShapes; ++shape) {
+    const std::vector<Timestamp> times = shapes::Times(random, shape / 2, 300);
     std::string bytes;
-    const auto number = static_cast<std::uint8_t>(EncodeTimes(times, Effort::kFast, &bytes));
+    const auto number = static_cast<std::uint8_t>(EncodeTimes(times, kEfforts[shape % 2], &bytes));
     std::vector<Timestamp> out(times.size());
     for (std::size_t size = 0; size < bytes.size(); ++size) {
       const Exact cut(std::string_view(bytes).substr(0, size));
@@ -332,10 +335,10 @@ TEST(ColumnCodec, AnyChangedByteIsDecodedOrRefusedNeverWorse) {
       }
     }
   }
-  for (int shape = 0; shape < shapes::kTimeShapes; ++shape) {
-    const std::vector<Timestamp> times = shapes::Times(random, shape, 280);
+  for (int shape = 0; shape < 2 * shapes::kTimeShapes; ++shape) {
+    const std::vector<Timestamp> times = shapes::Times(random, shape / 2, 280);
     std::string bytes;
-    const auto number = static_cast<std::uint8_t>(EncodeTimes(times, Effort::kFast, &bytes));
+    const auto number = static_cast<std::uint8_t>(EncodeTimes(times, kEfforts[shape % 2], &bytes));
     std::vector<Timestamp> out(times.size());
     for (std::size_t at = 0; at < bytes.size(); ++at) {
       Exact damaged(bytes);
@@ -361,7 +364,7 @@ TEST(ColumnCodec, RandomBytesAreDecodedOrRefused) {
     const Exact exact(bytes);
     const std::size_t count = Below(random, 600);
     (void)DecodeValues(static_cast<std::uint8_t>(1 + Below(random, 4)), exact.view(), count, values.data());
-    (void)DecodeTimes(static_cast<std::uint8_t>(1 + Below(random, 2)), exact.view(), count, times.data());
+    (void)DecodeTimes(static_cast<std::uint8_t>(1 + Below(random, 3)), exact.view(), count, times.data());
   }
 }
 
