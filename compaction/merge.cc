@@ -11,6 +11,7 @@
 #include "compaction/chunk_cutter.h"
 #include "compaction/merge_source.h"
 #include "compaction/output_files.h"
+#include "compaction/partition.h"
 #include "compaction/series_merger.h"
 
 namespace tsdb::compaction {
@@ -41,6 +42,9 @@ class MergeJob {
     }
     last_commit_ = input_.files.back()->meta().last_commit;
     input_.control->samples_total.store(samples, std::memory_order_relaxed);
+    input_.control->samples_done.store(0, std::memory_order_relaxed);
+    input_.control->bytes_written.store(0, std::memory_order_relaxed);
+    input_.control->damaged_file.store(0, std::memory_order_relaxed);
     TSDB_RETURN_IF_ERROR(CheckSpace(bytes));
     for (const MergeOutput& output : input_.outputs) {
       TSDB_RETURN_IF_ERROR(WriteOutput(output));
@@ -96,15 +100,26 @@ class MergeJob {
         while (merger.Next(&view)) {
           TSDB_RETURN_IF_ERROR(cutter.Add(view));
         }
-        TSDB_RETURN_IF_ERROR(merger.status());
+        if (!merger.status().ok()) {
+          return NoteDamage(merger.status(), *merger.failed_file());
+        }
       }
       TSDB_RETURN_IF_ERROR(cutter.Finish());
       input_.control->samples_done.store(samples_in_ + merger.samples_read(), std::memory_order_relaxed);
     }
-    TSDB_RETURN_IF_ERROR(source.status());
+    if (!source.status().ok()) {
+      return NoteDamage(source.status(), *source.failed_file());
+    }
     samples_in_ += merger.samples_read();
     samples_replaced_ += merger.samples_replaced();
     return writer_ != nullptr ? FinishFile() : Status();
+  }
+
+  Status NoteDamage(const Status& status, const chunk::ChunkFileReader& file) {
+    if (status.code() == StatusCode::kCorruption) {
+      input_.control->damaged_file.store(file.meta().number, std::memory_order_relaxed);
+    }
+    return status;
   }
 
   Status AddChunk(std::uint32_t level, SeriesId id, chunk::ColumnsView chunk) {
@@ -126,6 +141,7 @@ class MergeJob {
     options.first_commit = first_commit_;
     options.last_commit = last_commit_;
     options.level = level;
+    options.effort = IsDense(level) ? chunk::Effort::kDense : chunk::Effort::kFast;
     TSDB_ASSIGN_OR_RETURN(const std::string path,
                           files_.NewFile(input_.database_path, chunk::ChunkFileName(options.number)));
     TSDB_ASSIGN_OR_RETURN(writer_, chunk::ChunkFileWriter::Create(fs_, path, options));

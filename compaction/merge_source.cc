@@ -29,6 +29,7 @@ MergeSource::MergeSource(std::span<const chunk::ChunkFileReader* const> files, s
     cursor.file = file;
     if (status_.ok()) {
       status_ = cursor.Load();
+      failed_file_ = file;
     }
   }
 }
@@ -54,6 +55,7 @@ bool MergeSource::Next(SeriesId* id, std::vector<SeriesMerger::Piece>* pieces) {
           pieces->push_back({static_cast<std::uint32_t>(age), cursor.file, entry});
         }
         status_ = cursor.Advance();
+        failed_file_ = cursor.file;
       }
     }
   }

@@ -25,6 +25,8 @@ class MergeSource {
   /// The chunks of the next series that has any; ids ascend. False at the end and on an error; status() tells which.
   bool Next(SeriesId* id, std::vector<SeriesMerger::Piece>* pieces);
   const Status& status() const { return status_; }
+  /// The file whose directory could not be read; null when none.
+  const chunk::ChunkFileReader* failed_file() const { return failed_file_; }
 
  private:
   struct Cursor {
@@ -43,6 +45,7 @@ class MergeSource {
   std::span<const TimeRange> ranges_;
   std::vector<Cursor> cursors_;
   Status status_;
+  const chunk::ChunkFileReader* failed_file_ = nullptr;
 };
 
 }  // namespace tsdb::compaction

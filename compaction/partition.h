@@ -14,7 +14,10 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <vector>
 
+#include "chunk/chunk_file.h"
 #include "tsdb/types.h"
 
 namespace tsdb::compaction {
@@ -34,5 +37,19 @@ inline bool IsDense(std::uint32_t level) { return level >= kLevelDay; }
 std::int64_t SpanDays(std::uint32_t level);
 /// The span of `level` that holds `time`, cut to the times there are.
 TimeRange SpanOf(Timestamp time, std::uint32_t level, TimeUnit unit);
+/// True when the span of `level` ended so long before `now` that little is still written there: half a day for a day,
+/// an eighth of its length for a longer one.
+bool IsCold(TimeRange span, std::uint32_t level, Timestamp now, TimeUnit unit);
+
+/// A partition of a database: a span no other partition's span holds, and the live files inside it.
+struct Partition {
+  TimeRange span;
+  std::uint32_t level = kLevelDay;  // kLevelDay also for warm days
+  std::vector<const chunk::ChunkFileMeta*> files;  // in the order given
+  std::uint64_t bytes = 0;
+};
+
+/// The partitions that the partitioned ones of `files` make, ascending by time. The pointers point into `files`.
+std::vector<Partition> FindPartitions(std::span<const chunk::ChunkFileMeta> files, TimeUnit unit);
 
 }  // namespace tsdb::compaction

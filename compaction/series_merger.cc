@@ -41,6 +41,7 @@ void SeriesMerger::OpenNext() {
   }
   status_ = piece.file->Read(piece.entry, columns.get());
   if (!status_.ok()) {
+    failed_file_ = piece.file;
     return;
   }
   const chunk::ColumnsView rest = chunk::Slice({columns->times, columns->values}, range_);

@@ -35,6 +35,8 @@ class SeriesMerger {
   /// which. The view is valid until the next call.
   bool Next(chunk::ColumnsView* view);
   const Status& status() const { return status_; }
+  /// The file of the chunk that could not be read; null when none.
+  const chunk::ChunkFileReader* failed_file() const { return failed_file_; }
   /// Samples read so far that lay in the range, and how many of them gave way to a newer one at the same time.
   std::uint64_t samples_read() const { return samples_read_; }
   std::uint64_t samples_replaced() const { return samples_replaced_; }
@@ -61,6 +63,7 @@ class SeriesMerger {
   std::uint64_t samples_read_ = 0;
   std::uint64_t samples_replaced_ = 0;
   Status status_;
+  const chunk::ChunkFileReader* failed_file_ = nullptr;
 };
 
 }  // namespace tsdb::compaction

@@ -3,11 +3,12 @@
 //
 // The one lock order of the engine (take left before right; never the other way round):
 //
-//   flush_mutex → definition_order_mutex → stripes ascending → definition queue → log → registry, index, version
-//   (leaves)
+//   merge_mutex → flush_mutex → manifest_mutex → definition_order_mutex → stripes ascending → definition queue → log
+//   → registry, index, version (leaves)
 //
 // No I/O happens under a stripe or under definition_order_mutex. File reads and writes of a flush happen under
-// flush_mutex, which no reader and no writer takes.
+// flush_mutex, those of a merge under merge_mutex, an edit of the manifest under manifest_mutex; no reader and no
+// writer takes one of these.
 //
 // Thread safety: members in groups below.
 #pragma once
@@ -17,13 +18,16 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/file_system.h"
 #include "base/mutex.h"
 #include "chunk/manifest.h"
 #include "compaction/file_numbers.h"
+#include "compaction/job_control.h"
 #include "engine/definition_queue.h"
 #include "engine/head/stripe.h"
 #include "engine/registry.h"
@@ -85,10 +89,20 @@ struct Core {
   // Held while new series get their commit number, so that a name is given once.
   Mutex definition_order_mutex;
 
+  // Held by the one merge that runs.
+  Mutex merge_mutex;
+  std::set<std::uint64_t> damaged_files TSDB_GUARDED_BY(merge_mutex);  // chunk files merges found damage in
+  compaction::JobControl merge_control;  // set up under merge_mutex, watched and cancelled from anywhere
+
   // Held by the one flush that runs.
   Mutex flush_mutex;
-  std::unique_ptr<chunk::Manifest> manifest TSDB_GUARDED_BY(flush_mutex);
   std::uint64_t next_generation TSDB_GUARDED_BY(flush_mutex) = 2;
+
+  // Held while an edit is written and while a version is made from the one before: briefly, by flush and merge alike.
+  Mutex manifest_mutex;
+  std::unique_ptr<chunk::Manifest> manifest TSDB_GUARDED_BY(manifest_mutex);
+  std::vector<ChunkFilePtr> retired_files TSDB_GUARDED_BY(manifest_mutex);   // removed by an edit, not yet unlinked
+  std::vector<std::string> doubtful_files TSDB_GUARDED_BY(manifest_mutex);   // of edits whose append failed
 
   // Memory of unflushed samples: writers wait here when there is too much.
   Mutex memory_mutex;
@@ -103,9 +117,18 @@ struct Core {
   std::atomic<std::uint64_t> flushed_commit{0};
   std::atomic<std::uint64_t> flushes{0};
   std::atomic<std::uint64_t> flush_failures{0};
+  std::atomic<std::uint64_t> flush_bytes{0};  // written to chunk files by flushes
+  std::atomic<std::uint64_t> merges{0};
+  std::atomic<std::uint64_t> merge_failures{0};
+  std::atomic<std::uint64_t> merge_bytes{0};  // written to chunk files by merges
+  std::atomic<bool> merge_running{false};
+  std::atomic<bool> merging_paused{false};
+  std::atomic<bool> merge_check{true};  // the files may have become due since the last look
 
   /// Rings the scheduler when a flush is due; empty without background work.
   std::function<void()> wake_scheduler;
+  /// Rings the thread that merges; empty without it.
+  std::function<void()> wake_merging;
 
   void Log(LogLevel level, std::string_view message) const {
     if (options.log) {

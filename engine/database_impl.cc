@@ -9,9 +9,12 @@
 #include "engine/append.h"
 #include "engine/flush_job.h"
 #include "engine/look.h"
+#include "engine/merge_job.h"
 #include "engine/open.h"
+#include "engine/publish.h"
 #include "engine/query/query_result.h"
 #include "engine/recovery.h"
+#include "engine/usage.h"
 
 namespace tsdb {
 
@@ -31,6 +34,9 @@ Result<std::unique_ptr<Database>> OpenDatabase(const std::string& path, const Op
 
 DatabaseImpl::DatabaseImpl(std::unique_ptr<Core> core) : core_(std::move(core)) {
   if (core_->options.background) {
+    merge_scheduler_ = std::make_unique<Scheduler>([this] { return core_->merge_check.exchange(false); },
+                                                   [this] { return MergeInBackground(*core_); });
+    core_->wake_merging = [this] { merge_scheduler_->Wake(); };
     scheduler_ = std::make_unique<Scheduler>([this] { return core_->FlushIsDue(); },
                                              [this] { return engine::Flush(*core_); });
     core_->wake_scheduler = [this] { scheduler_->Wake(); };
@@ -38,7 +44,9 @@ DatabaseImpl::DatabaseImpl(std::unique_ptr<Core> core) : core_(std::move(core)) 
 }
 
 DatabaseImpl::~DatabaseImpl() {
-  scheduler_.reset();
+  PauseMerging();
+  scheduler_.reset();  // first: a flush rings the other
+  merge_scheduler_.reset();
 }
 
 Status DatabaseImpl::CheckOpen() const {
@@ -157,16 +165,48 @@ Status DatabaseImpl::Flush() {
   return engine::Flush(*core_);
 }
 
+Result<CompactReport> DatabaseImpl::Compact(const CompactOptions& options) {
+  TSDB_RETURN_IF_ERROR(CheckOpen());
+  return engine::Compact(*core_, options);
+}
+
+void DatabaseImpl::PauseMerging() {
+  core_->merging_paused.store(true);
+  CancelMerge(*core_);
+}
+
+void DatabaseImpl::ResumeMerging() {
+  core_->merging_paused.store(false);
+  core_->merge_check.store(true);
+  if (merge_scheduler_ != nullptr && CheckOpen().ok()) {
+    merge_scheduler_->Wake();
+  }
+}
+
+Result<std::vector<SeriesUsage>> DatabaseImpl::MeasureUsage(const Selector& selector) {
+  TSDB_RETURN_IF_ERROR(CheckOpen());
+  return engine::MeasureUsage(*core_, selector);
+}
+
 Status DatabaseImpl::Close() {
-  if (core_->closed.exchange(true, std::memory_order_acq_rel)) {
+  if (core_->closed.exchange(true)) {
     return Status::Ok();
   }
+  // The flush below may not ring any more: its thread ends first.
   scheduler_.reset();
   core_->wake_scheduler = nullptr;
+  CancelMerge(*core_);
+  merge_scheduler_.reset();
+  core_->wake_merging = nullptr;
   Status status = engine::Flush(*core_);
   if (status.ok()) {
     status = core_->log->RemoveThrough(core_->log->last_assigned(), true);
   }
+  if (status.ok() && core_->options.background) {
+    MergeBeforeClose(*core_);
+  }
+  { MutexLock merge_ended(core_->merge_mutex); }
+  RemoveRetired(*core_, true);
   const Status index_status = core_->index->Close();
   core_->lock.reset();
   return status.ok() ? index_status : status;
@@ -181,6 +221,19 @@ Stats DatabaseImpl::GetStats() {
   stats.wal_segments = log.segments;
   stats.flushes = core_->flushes.load(std::memory_order_relaxed);
   stats.flush_failures = core_->flush_failures.load(std::memory_order_relaxed);
+  stats.flush_bytes = core_->flush_bytes.load(std::memory_order_relaxed);
+  stats.merges = core_->merges.load(std::memory_order_relaxed);
+  stats.merge_failures = core_->merge_failures.load(std::memory_order_relaxed);
+  stats.merge_bytes = core_->merge_bytes.load(std::memory_order_relaxed);
+  stats.write_amplification = stats.flush_bytes == 0 ? 0
+                                                     : static_cast<double>(stats.flush_bytes + stats.merge_bytes) /
+                                                           static_cast<double>(stats.flush_bytes);
+  stats.merging_paused = core_->merging_paused.load(std::memory_order_relaxed);
+  stats.merge_running = core_->merge_running.load(std::memory_order_relaxed);
+  if (stats.merge_running) {
+    stats.merge_samples_done = core_->merge_control.samples_done.load(std::memory_order_relaxed);
+    stats.merge_samples_total = core_->merge_control.samples_total.load(std::memory_order_relaxed);
+  }
   stats.commits = log.commits;
   stats.syncs = log.syncs;
   stats.last_commit = log.last_assigned;

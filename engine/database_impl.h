@@ -36,6 +36,10 @@ class DatabaseImpl final : public Database {
   Result<std::vector<std::string>> LabelValues(std::string_view name, std::string_view prefix,
                                                std::uint64_t limit) override;
   Status Flush() override;
+  Result<CompactReport> Compact(const CompactOptions& options) override;
+  void PauseMerging() override;
+  void ResumeMerging() override;
+  Result<std::vector<SeriesUsage>> MeasureUsage(const Selector& selector) override;
   Status Close() override;
   Status Refresh() override { return CheckOpen(); }
   Stats GetStats() override;
@@ -49,6 +53,7 @@ class DatabaseImpl final : public Database {
 
   std::unique_ptr<Core> core_;
   std::unique_ptr<Scheduler> scheduler_;
+  std::unique_ptr<Scheduler> merge_scheduler_;
 };
 
 }  // namespace tsdb::engine

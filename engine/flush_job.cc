@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "compaction/flush.h"
+#include "engine/publish.h"
 
 namespace tsdb::engine {
 namespace {
@@ -51,6 +52,7 @@ std::vector<SeriesDefinition> SortedDefinitions(const std::vector<SeriesDefiniti
 
 // Opens a new mutable generation; what was mutable is sealed with the last number given so far.
 void Cut(Core& core, CommitNumber replayed) TSDB_REQUIRES(core.flush_mutex) TSDB_NO_THREAD_SAFETY_ANALYSIS {
+  MutexLock lock(core.manifest_mutex);  // the version is not to change meanwhile
   auto fresh = std::make_shared<Generation>(core.next_generation++);
   const VersionPtr old = core.versions.Pin();
   auto version = std::make_shared<Version>(*old);
@@ -86,51 +88,32 @@ Status SettleGeneration(Core& core, const Generation& generation) {
   return Status::Ok();
 }
 
-Result<std::vector<ChunkFilePtr>> OpenFiles(const Core& core, const chunk::ManifestEdit& edit) {
-  std::vector<ChunkFilePtr> files;
-  for (const chunk::ChunkFileMeta& meta : edit.added_chunk_files) {
-    TSDB_ASSIGN_OR_RETURN(auto file, chunk::ChunkFileReader::Open(
-                                         *core.fs, JoinPath(core.path, chunk::ChunkFileName(meta.number))));
-    files.push_back(std::move(file));
-  }
-  return files;
-}
-
-// Replaces the generation by its files in the version.
-void Publish(Core& core, const Generation& generation, std::vector<ChunkFilePtr> files) {
-  auto version = std::make_shared<Version>(*core.versions.Pin());
-  version->files.insert(version->files.end(), files.begin(), files.end());
-  std::erase_if(version->sealed, [&](const auto& sealed) { return sealed.get() == &generation; });
-  core.versions.Set(std::move(version));
-}
-
 Status FlushGeneration(Core& core, const std::shared_ptr<Generation>& generation) TSDB_REQUIRES(core.flush_mutex) {
   TSDB_RETURN_IF_ERROR(SettleGeneration(core, *generation));
   const std::vector<SeriesDefinition> definitions = SortedDefinitions(generation->definitions);
   GenerationSource source(*generation);
-  const chunk::ManifestState& state = core.manifest->state();
   compaction::FlushInput input;
   input.database_path = core.path;
   input.store_high = core.store_id.high;
   input.store_low = core.store_id.low;
-  input.first_commit = CommitNumber{state.flushed_commit.value + 1};
+  input.first_commit = CommitNumber{core.flushed_commit.load(std::memory_order_relaxed) + 1};
   input.last_commit = generation->cut;
   input.file_numbers = &core.file_numbers;
   input.samples = &source;
   input.definitions = definitions;
   TSDB_ASSIGN_OR_RETURN(chunk::ManifestEdit edit, compaction::Flush(input, *core.fs));
   edit.next_series_id = core.next_series_id.load(std::memory_order_relaxed);
-  edit.last_commit = std::max(state.last_commit, generation->cut);
+  edit.last_commit = generation->cut;
   if (core.log != nullptr) {
     edit.last_commit = std::max(edit.last_commit, core.log->last_assigned());
   }
-  edit.last_wall_nanos = std::max(state.last_wall_nanos, core.clock->WallNanos());
-  // Opened first: behind the edit nothing may fail.
-  TSDB_ASSIGN_OR_RETURN(std::vector<ChunkFilePtr> files, OpenFiles(core, edit));
-  TSDB_RETURN_IF_ERROR(core.manifest->Append(edit));
+  edit.last_wall_nanos = core.clock->WallNanos();
+  TSDB_RETURN_IF_ERROR(CommitEdit(core, edit, [&](Version* version) { std::erase(version->sealed, generation); }));
   core.flushed_commit.store(generation->cut.value, std::memory_order_relaxed);
+  for (const chunk::ChunkFileMeta& meta : edit.added_chunk_files) {
+    core.flush_bytes.fetch_add(meta.bytes, std::memory_order_relaxed);
+  }
   core.registry.AdvanceAge();
-  Publish(core, *generation, std::move(files));
   if (Status status = core.index->Persist(generation->cut); !status.ok()) {
     // The index is a cache: what it does not hold now, the catalogue brings back at the next open.
     core.Log(LogLevel::kWarning, fmt::format("index not persisted: {}", status.ToString()));
@@ -147,7 +130,8 @@ Status FlushLocked(Core& core, CommitNumber replayed) TSDB_REQUIRES(core.flush_m
   VersionPtr version = core.versions.Pin();
   const CommitNumber last = core.log == nullptr ? replayed : core.log->last_assigned();
   const CommitNumber sealed_to =
-      version->sealed.empty() ? core.manifest->state().flushed_commit : version->sealed.back()->cut;
+      version->sealed.empty() ? CommitNumber{core.flushed_commit.load(std::memory_order_relaxed)}
+                              : version->sealed.back()->cut;
   if (last > sealed_to) {
     Cut(core, replayed);
     if (core.log != nullptr) {
@@ -174,6 +158,11 @@ Status FlushAndTell(Core& core, CommitNumber replayed) {
   if (!status.ok()) {
     core.flush_failures.fetch_add(1, std::memory_order_relaxed);
     core.Log(LogLevel::kError, fmt::format("flush failed, the log keeps everything: {}", status.ToString()));
+  } else {
+    core.merge_check.store(true);
+    if (core.wake_merging) {
+      core.wake_merging();
+    }
   }
   MutexLock lock(core.memory_mutex);
   core.memory_freed.NotifyAll();

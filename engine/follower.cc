@@ -113,9 +113,7 @@ Result<Follower::Outcome> Follower::OpenFiles(const chunk::ManifestState& state,
     }
     Note(fmt::format("{}: {} samples are missing until it is restored", file.status().ToString(), meta.samples));
   }
-  std::stable_sort(version->files.begin(), version->files.end(), [](const ChunkFilePtr& a, const ChunkFilePtr& b) {
-    return a->meta().last_commit < b->meta().last_commit;
-  });
+  SortFiles(version);
   return Outcome::kDone;
 }
 

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "compaction/partition.h"
 #include "engine/file_stats.h"
 
 namespace tsdb::engine {
@@ -55,6 +56,11 @@ void FillStats(const Core& core, Stats* stats) {
     stats->samples_in_head += generation->samples();
   }
   AddFileStats(*version, stats);
+  for (const ChunkFilePtr& file : version->files) {
+    const auto level = std::min<std::size_t>(file->meta().level, compaction::kLevelLongest);
+    stats->chunk_files_by_level.resize(std::max(stats->chunk_files_by_level.size(), level + 1));
+    ++stats->chunk_files_by_level[level];
+  }
   stats->catalogue_bytes = BytesBelow(core, "catalogue");
   stats->index_bytes = BytesBelow(core, "index");
   stats->bytes_on_disk = BytesBelow(core, "");

@@ -7,6 +7,7 @@
 #include "engine/look.h"
 #include "engine/open.h"
 #include "engine/query/query_result.h"
+#include "engine/usage.h"
 
 namespace tsdb {
 
@@ -54,6 +55,13 @@ Result<AppendResult> ReadOnlyDatabase::Append(const WriteBatch&, const WriteOpti
 Status ReadOnlyDatabase::WaitDurable(CommitNumber) { return ReadOnly("commits are synced by the process that writes"); }
 
 Status ReadOnlyDatabase::Flush() { return ReadOnly("nothing can be flushed"); }
+
+Result<CompactReport> ReadOnlyDatabase::Compact(const CompactOptions&) { return ReadOnly("files cannot be merged"); }
+
+Result<std::vector<SeriesUsage>> ReadOnlyDatabase::MeasureUsage(const Selector& selector) {
+  TSDB_RETURN_IF_ERROR(CheckOpen());
+  return engine::MeasureUsage(core_, selector);
+}
 
 Result<SeriesRef> ReadOnlyDatabase::Resolve(const Labels& labels) {
   TSDB_RETURN_IF_ERROR(CheckOpen());

@@ -33,6 +33,10 @@ class ReadOnlyDatabase final : public Database {
   Result<std::vector<std::string>> LabelValues(std::string_view name, std::string_view prefix,
                                                std::uint64_t limit) override;
   Status Flush() override;
+  Result<CompactReport> Compact(const CompactOptions& options) override;
+  void PauseMerging() override {}
+  void ResumeMerging() override {}
+  Result<std::vector<SeriesUsage>> MeasureUsage(const Selector& selector) override;
   Status Close() override;
   Status Refresh() override;
   Stats GetStats() override;

@@ -9,6 +9,7 @@
 
 #include "compaction/orphans.h"
 #include "engine/flush_job.h"
+#include "engine/publish.h"
 #include "wal/replay.h"
 
 namespace tsdb::engine {
@@ -127,15 +128,10 @@ class ReplayIntoHead final : public wal::ReplayVisitor {
 // Chunk files named by the manifest. One that is damaged or gone is reported and left out; the rest serves.
 Status OpenChunkFiles(Core& core, const chunk::ManifestState& state, Version* version) {
   for (const chunk::ChunkFileMeta& meta : state.chunk_files) {
-    const std::string path = JoinPath(core.path, chunk::ChunkFileName(meta.number));
-    auto file = chunk::ChunkFileReader::Open(*core.fs, path);
+    auto file = OpenChunkFile(core, meta.number);
     if (file.ok()) {
-      const chunk::ChunkFileOptions& options = (*file)->options();
-      if (options.store_high == core.store_id.high && options.store_low == core.store_id.low) {
-        version->files.push_back(std::move(*file));
-        continue;
-      }
-      file = Status::Corruption(path + ": belongs to another database");
+      version->files.push_back(std::move(*file));
+      continue;
     }
     if (file.status().code() != StatusCode::kCorruption && file.status().code() != StatusCode::kNotFound) {
       return file.status();
@@ -143,9 +139,7 @@ Status OpenChunkFiles(Core& core, const chunk::ManifestState& state, Version* ve
     core.recovery.notes.push_back(fmt::format("{}: {} samples are missing until it is restored",
                                               file.status().ToString(), meta.samples));
   }
-  std::stable_sort(version->files.begin(), version->files.end(), [](const ChunkFilePtr& a, const ChunkFilePtr& b) {
-    return a->meta().last_commit < b->meta().last_commit;
-  });
+  SortFiles(version);
   return Status::Ok();
 }
 
@@ -238,7 +232,7 @@ Status OpenLog(Core& core, const chunk::ManifestState& state, const wal::ReplayR
 }
 
 Status OpenManifest(Core& core) {
-  MutexLock lock(core.flush_mutex);
+  MutexLock lock(core.manifest_mutex);
   TSDB_ASSIGN_OR_RETURN(const bool exists, core.fs->Exists(JoinPath(core.path, "CURRENT")));
   if (exists) {
     if (core.options.error_if_exists) {
@@ -295,7 +289,7 @@ Result<std::unique_ptr<Core>> Recover(const std::string& path, const OpenOptions
   TSDB_RETURN_IF_ERROR(OpenManifest(*core));
   chunk::ManifestState state;
   {
-    MutexLock lock(core->flush_mutex);
+    MutexLock lock(core->manifest_mutex);
     state = core->manifest->state();
   }
   core->settings = state.settings;
@@ -318,7 +312,7 @@ Result<std::unique_ptr<Core>> Recover(const std::string& path, const OpenOptions
   wal::ReplayReport report;
   TSDB_RETURN_IF_ERROR(ReplayLog(*core, state, &report));
   {
-    MutexLock lock(core->flush_mutex);
+    MutexLock lock(core->manifest_mutex);
     state = core->manifest->state();  // replay may have flushed
   }
   TSDB_RETURN_IF_ERROR(OpenLog(*core, state, report));

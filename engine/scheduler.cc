@@ -7,8 +7,8 @@ namespace tsdb::engine {
 
 using std::chrono::seconds;
 
-Scheduler::Scheduler(std::function<bool()> due, std::function<Status()> flush)
-    : due_(std::move(due)), flush_(std::move(flush)), thread_([this] { Run(); }) {}
+Scheduler::Scheduler(std::function<bool()> due, std::function<Status()> job)
+    : due_(std::move(due)), job_(std::move(job)), thread_([this] { Run(); }) {}
 
 Scheduler::~Scheduler() {
   {
@@ -46,7 +46,7 @@ void Scheduler::Run() {
       back_off = seconds{0};
       continue;
     }
-    back_off = flush_().ok() ? seconds{0} : std::clamp(back_off * 2, seconds{1}, seconds{60});
+    back_off = job_().ok() ? seconds{0} : std::clamp(back_off * 2, seconds{1}, seconds{60});
   }
 }
 

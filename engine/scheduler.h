@@ -1,6 +1,6 @@
-// Scheduler: the thread that runs flushes when they are due (WAL bytes, memory, age).
+// Scheduler: a thread that runs one kind of job when it is due: flushes (WAL bytes, memory, age), or merges.
 //
-// A flush that failed is tried again after a second, then after twice as long each time, up to a minute.
+// A job that failed is tried again after a second, then after twice as long each time, up to a minute.
 //
 // Thread safety: Wake may be called from any thread.
 #pragma once
@@ -16,9 +16,9 @@ namespace tsdb::engine {
 
 class Scheduler {
  public:
-  /// `due` says whether a flush should run now; `flush` runs it.
-  Scheduler(std::function<bool()> due, std::function<Status()> flush);
-  /// Waits for a flush that is running.
+  /// `due` says whether the job should run now (asked when woken, and every second); `job` runs it.
+  Scheduler(std::function<bool()> due, std::function<Status()> job);
+  /// Waits for a job that is running.
   ~Scheduler();
   void Wake();
 
@@ -26,7 +26,7 @@ class Scheduler {
   void Run();
 
   const std::function<bool()> due_;
-  const std::function<Status()> flush_;
+  const std::function<Status()> job_;
   Mutex mutex_;  // guards the flags; leaf lock
   CondVar wake_;
   bool stop_ TSDB_GUARDED_BY(mutex_) = false;

@@ -28,6 +28,9 @@ struct Version {
   std::vector<ChunkFilePtr> files;
 };
 
+/// Orders the files as they are read: oldest first, by last commit.
+void SortFiles(Version* version);
+
 using VersionPtr = std::shared_ptr<const Version>;
 
 class VersionHolder {

@@ -17,12 +17,14 @@
 #include <string_view>
 #include <vector>
 
+#include "tsdb/jobs.h"
 #include "tsdb/labels.h"
 #include "tsdb/options.h"
 #include "tsdb/query.h"
 #include "tsdb/result.h"
 #include "tsdb/selector.h"
 #include "tsdb/stats.h"
+#include "tsdb/usage.h"
 #include "tsdb/write_batch.h"
 
 namespace tsdb {
@@ -77,6 +79,17 @@ class Database {
 
   /// Moves everything committed before the call into files; returns when they are durable.
   virtual Status Flush() = 0;
+  /// Flushes, then merges the chunk files into their final form: per partition one file, as small as it gets. Writers,
+  /// readers and flushes go on meanwhile. Needs room for the largest merge beside its inputs. kNoSpace, kCancelled
+  /// (by options.progress), kCorruption (damaged files were left as they are, all others merged), kIoError; the
+  /// database is whole after each of these.
+  virtual Result<CompactReport> Compact(const CompactOptions& options = {}) = 0;
+  /// Ends the background merge that runs, if any, and starts no other until ResumeMerging. Not stored.
+  virtual void PauseMerging() = 0;
+  virtual void ResumeMerging() = 0;
+  /// What each of the selected series costs in chunk files, most bytes first; series without chunks are left out. Reads
+  /// the directories of all files.
+  virtual Result<std::vector<SeriesUsage>> MeasureUsage(const Selector& selector) = 0;
   /// Flushes and closes: nothing is left to replay. Later calls give kClosed. Idempotent.
   virtual Status Close() = 0;
 

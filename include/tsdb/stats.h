@@ -55,11 +55,23 @@ struct Stats {
   std::uint64_t directory_bytes = 0;    // of the chunk files: what is not columns, statistics included
   std::vector<EncodingStats> time_encodings;
   std::vector<EncodingStats> value_encodings;
+  /// Chunk files by level: 0 as flushed, 1 the rest, 2 warm days, 3 days, 4 to 6 spans of 8, 64 and 512 days.
+  std::vector<std::uint64_t> chunk_files_by_level;
   std::uint64_t catalogue_bytes = 0;
   std::uint64_t index_bytes = 0;        // RocksDB folder
   std::uint64_t bytes_on_disk = 0;      // everything in the directory
   std::uint64_t flushes = 0;            // since open
   std::uint64_t flush_failures = 0;
+  std::uint64_t flush_bytes = 0;        // written to chunk files by flushes, since open
+  std::uint64_t merges = 0;             // since open
+  std::uint64_t merge_failures = 0;
+  std::uint64_t merge_bytes = 0;        // written to chunk files by merges, since open
+  /// Bytes written to chunk files for each byte flushed, since open; 0 before the first flush.
+  double write_amplification = 0;
+  bool merge_running = false;
+  bool merging_paused = false;
+  std::uint64_t merge_samples_done = 0;  // of the one that runs
+  std::uint64_t merge_samples_total = 0;
   std::uint64_t commits = 0;            // since open
   std::uint64_t syncs = 0;
   CommitNumber last_commit;

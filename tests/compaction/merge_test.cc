@@ -202,8 +202,10 @@ TEST(Merge, ADamagedChunkIsCorruptionAndLeavesTheInputs) {
   std::string bytes = *fs.ReadWhole(path);
   bytes[200] = static_cast<char>(bytes[200] ^ 1);
   fs.WriteWhole(path, bytes);
-  const auto edit = Merging(files).Run(fs);
+  Merging merging(files);
+  const auto edit = merging.Run(fs);
   EXPECT_EQ(edit.status().code(), StatusCode::kCorruption);
+  EXPECT_EQ(merging.control().damaged_file.load(), 1u);
   EXPECT_EQ(CountFiles(fs), 1u);
 }
 

@@ -1,4 +1,4 @@
-// The crash walk: one scripted workload of appends and flushes, cut at every single I/O operation of ours.
+// The crash walk: one scripted workload of appends, flushes and merges, cut at every single I/O operation of ours.
 #include "tests/crash/oracle.h"
 #include "tests/crash/workload.h"
 
@@ -23,7 +23,8 @@ Outcome RunScript(MemoryFileSystem* fs, std::uint64_t seed) {
   for (int step = 0; step < 40; ++step) {
     clock.Advance(1'000'000);
     if (step % 9 == 8) {
-      if (!(*db)->Flush().ok()) {
+      // Every second one merges as well.
+      if (!(step % 18 == 17 ? (*db)->Compact().status() : (*db)->Flush()).ok()) {
         return outcome;
       }
       outcome.durable = outcome.oracle.batches();

@@ -1,4 +1,4 @@
-// The model test: random histories of appends, flushes, reopens and power cuts against std::map.
+// The model test: random histories of appends, flushes, merges, reopens and power cuts against std::map.
 //
 // A history is one seed; a failure prints it. TSDB_MODEL_HISTORIES sets how many run (default 1,000), TSDB_MODEL_SEED
 // where they begin.
@@ -34,7 +34,7 @@ class History {
 
   void Step() {
     clock_.Advance(1'000'000);
-    switch (workload_.Below(12)) {
+    switch (workload_.Below(13)) {
       case 0:
         TSDB_ASSERT_OK(db_->Flush());
         durable_ = oracle_.batches();
@@ -51,6 +51,12 @@ class History {
       case 3:
         ASSERT_NO_FATAL_FAILURE(CutPower());
         break;
+      case 4: {
+        const auto report = db_->Compact();
+        ASSERT_TRUE(report.ok()) << report.status().ToString();
+        durable_ = oracle_.batches();
+        break;
+      }
       default:
         ASSERT_NO_FATAL_FAILURE(Append());
         return;
