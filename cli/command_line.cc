@@ -48,7 +48,9 @@ void AddCommands(CommandSet* set) {
   AddInfo(set);
   AddExport(set);
   AddStats(set);
+  AddAnalyze(set);
   AddFlush(set);
+  AddCompact(set);
   AddVerify(set);
   AddDump(set);
   AddBench(set);

@@ -24,6 +24,7 @@ struct Figure {
 };
 
 std::vector<Figure> Figures(const Stats& s) {
+  const std::uint64_t unmerged = s.chunk_files_by_level.empty() ? 0 : s.chunk_files_by_level[0];
   return {
       {"series", "series", s.series},
       {"series_in_memory", "series in memory", s.series_in_memory},
@@ -36,6 +37,7 @@ std::vector<Figure> Figures(const Stats& s) {
       {"index_bytes", "of those, label index", s.index_bytes, Shown::kBytes},
       {"wal_bytes", "of those, log", s.wal_bytes, Shown::kBytes},
       {"chunk_files", "chunk files", s.chunk_files},
+      {"chunk_files_flushed", "of those, not yet merged", unmerged},
       {"chunks", "chunks", s.chunks},
       {"directory_bytes", "directories of chunk files", s.directory_bytes, Shown::kBytes},
       {"wal_segments", "log segments", s.wal_segments},

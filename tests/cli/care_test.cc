@@ -56,6 +56,51 @@ TEST_F(CliCare, FlushLeavesNothingToReplay) {
   EXPECT_EQ(stats["recovery"]["samples"], 0);
 }
 
+TEST_F(CliCare, CompactLeavesOneFilePerPartitionAndTheSameRows) {
+  for (int i = 0; i < 3; ++i) {
+    CliOk({"ingest", "--unit", "ms", "-"}, {"m,h=a v=" + std::to_string(i) + " " + std::to_string(i * 500) + "\n", {}});
+  }
+  Fill();
+  const std::string rows = Rows("m_v");
+  const CliResult compact = CliOk({"compact"});
+  EXPECT_THAT(compact.err, HasSubstr("chunk files: "));
+  EXPECT_THAT(compact.err, HasSubstr(" -> 1, "));
+  EXPECT_EQ(compact.out, "");
+  const Json stats = Json::parse(CliOk({"stats", "--json"}).out);
+  EXPECT_EQ(stats["chunk_files"], 1);
+  EXPECT_EQ(stats["chunk_files_flushed"], 0);
+  EXPECT_EQ(Rows("m_v"), rows);
+  EXPECT_EQ(CliOk({"--quiet", "compact"}).err, "");
+}
+
+TEST_F(CliCare, CompactOfAMissingDatabaseFails) {
+  EXPECT_EQ(Cli({"compact"}).exit_code, 1);
+  EXPECT_EQ(Cli({"compact", "now"}).exit_code, 2);
+}
+
+TEST_F(CliCare, AnalyzeSumsUpByLabelAndCountsEveryByteOfTheFiles) {
+  std::string text;
+  for (int i = 0; i < 3000; ++i) {
+    const std::string time = std::to_string(1000 * i) + "\n";
+    text += "m,h=a v=" + std::to_string(i * i % 971) + ",w=1 " + time + "n,h=b v=" + std::to_string(i % 7) + " " + time;
+  }
+  CliOk({"ingest", "--unit", "ms", "-"}, {text, {}});
+  CliOk({"compact"});
+  const Json all = Json::parse(CliOk({"analyze", "--output", "json"}).out);
+  ASSERT_EQ(all["rows"].size(), 3u);
+  EXPECT_EQ(all["rows"][0]["name"], "m_v{h=\"a\"}");
+  EXPECT_EQ(all["total"]["samples"], 9000);
+  const Json stats = Json::parse(CliOk({"stats", "--json"}).out);
+  EXPECT_LE(all["total"]["bytes"], stats["chunk_file_bytes"]);
+  EXPECT_GE(all["total"]["bytes"], stats["chunk_file_bytes"].get<int>() - 200) << "all but the header";
+  const Json hosts = Json::parse(CliOk({"analyze", "--by", "h", "--limit", "1", "--output", "json"}).out);
+  ASSERT_EQ(hosts["rows"].size(), 1u);
+  EXPECT_EQ(hosts["rows"][0]["name"], "a");
+  EXPECT_EQ(hosts["rows"][0]["series"], 2);
+  EXPECT_EQ(hosts["rows"][0]["samples"], 6000);
+  EXPECT_THAT(CliOk({"analyze", "n_v", "--by", "__name__"}).out, HasSubstr("n_v"));
+}
+
 TEST_F(CliCare, VerifyPassesAGoodDatabaseAndNamesDamage) {
   Fill();
   const CliResult good = CliOk({"verify"});
