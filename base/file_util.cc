@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/file_system.h"
+#include "base/safeguard.h"
 
 namespace tsdb {
 
@@ -17,7 +18,7 @@ constexpr int kTreeDepthMax = 64;
 Status WriteAndClose(FileSystem& fs, const std::string& path, std::string_view data) {
   TSDB_ASSIGN_OR_RETURN(auto file, fs.OpenWritable(path, OpenMode::kTruncate));
   TSDB_RETURN_IF_ERROR(file->Append(data));
-  TSDB_RETURN_IF_ERROR(file->Sync());
+  TSDB_RETURN_IF_ERROR(TSDB_SYNC("atomic-file/bytes", file->Sync()));
   return file->Close();
 }
 
@@ -90,7 +91,7 @@ Status WriteFileAtomically(FileSystem& fs, const std::string& path, std::string_
     static_cast<void>(fs.RemoveFile(temporary));
     return status;
   }
-  return fs.SyncDirectory(ParentPath(path));
+  return TSDB_SYNC("atomic-file/folder", fs.SyncDirectory(ParentPath(path)));
 }
 
 std::string JoinPath(std::string_view directory, std::string_view name) {

@@ -8,6 +8,7 @@
 
 #include "base/checksum.h"
 #include "base/coding.h"
+#include "base/safeguard.h"
 #include "chunk/catalogue_format.h"
 #include "chunk/place_seed.h"
 
@@ -84,7 +85,7 @@ Status WriteSynced(FileSystem& fs, const std::string& path, const CatalogueHeade
                    std::span<const SeriesDefinition> definitions, std::uint64_t* bytes) {
   TSDB_ASSIGN_OR_RETURN(std::unique_ptr<WritableFile> file, fs.OpenWritable(path, OpenMode::kCreate));
   TSDB_RETURN_IF_ERROR(Writer(file.get(), header).Write(definitions));
-  TSDB_RETURN_IF_ERROR(file->Sync());
+  TSDB_RETURN_IF_ERROR(TSDB_SYNC("catalogue/bytes", file->Sync()));
   *bytes = file->size();
   return file->Close();
 }
@@ -151,7 +152,8 @@ Status ReadBlock(const RandomReadFile& file, const CatalogueHeader& header, std:
   TSDB_RETURN_IF_ERROR(
       ReadExactly(file, *position, kCatalogueBlockHeaderBytes + block_header.compressed_bytes, &block));
   const std::string_view bytes(block);
-  if (Checksum32(bytes.substr(4), PlaceSeed(header.number, *position)) != block_header.checksum) {
+  if (TSDB_MISMATCH("catalogue/block",
+                    Checksum32(bytes.substr(4), PlaceSeed(header.number, *position)) != block_header.checksum)) {
     return corruption("block checksum mismatch");
   }
   const std::string_view compressed = bytes.substr(kCatalogueBlockHeaderBytes);

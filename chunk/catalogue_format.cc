@@ -4,6 +4,7 @@
 
 #include "base/checksum.h"
 #include "base/coding.h"
+#include "base/safeguard.h"
 #include "chunk/place_seed.h"
 
 namespace tsdb::chunk {
@@ -52,7 +53,8 @@ Result<CatalogueHeader> ReadCatalogueHeader(const RandomReadFile& file) {
   if (magic != kCatalogueMagic) {
     return corruption("@0: not a catalogue file (wrong magic)");
   }
-  if (checksum != Checksum32(data.substr(0, kCatalogueHeaderChecksumOffset), PlaceSeed(header.number, 0))) {
+  if (TSDB_MISMATCH("catalogue/header", checksum != Checksum32(data.substr(0, kCatalogueHeaderChecksumOffset),
+                                                               PlaceSeed(header.number, 0)))) {
     return corruption("@0: header checksum mismatch");
   }
   if (version != kCatalogueVersion) {

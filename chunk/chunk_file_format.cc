@@ -4,6 +4,7 @@
 
 #include "base/checksum.h"
 #include "base/coding.h"
+#include "base/safeguard.h"
 #include "chunk/place_seed.h"
 
 namespace tsdb::chunk {
@@ -43,7 +44,8 @@ Status DecodeChunkFileHeader(std::string_view data, ChunkFileOptions* options) {
   if (magic != kChunkFileMagic) {
     return Status::Corruption("@0: not a chunk file (wrong magic)");
   }
-  if (checksum != Checksum32(data.substr(0, kChunkFileHeaderChecksumOffset), PlaceSeed(options->number, 0))) {
+  if (TSDB_MISMATCH("chunk-file/header", checksum != Checksum32(data.substr(0, kChunkFileHeaderChecksumOffset),
+                                                                PlaceSeed(options->number, 0)))) {
     return Status::Corruption("@0: header checksum mismatch");
   }
   if (version != kChunkFileVersion) {
@@ -99,7 +101,8 @@ Status DecodeChunkFileFooter(std::string_view data, std::uint64_t file_number, s
   if (!reader.ReadBytes(kChunkFileFooterMagic.size(), &magic) || magic != kChunkFileFooterMagic) {
     return Status::Corruption(fmt::format("@{}: no footer at the end of the file (cut short?)", footer_offset));
   }
-  if (checksum != Checksum32(data.substr(0, kChunkFileFooterChecksumOffset), PlaceSeed(file_number, footer_offset))) {
+  if (TSDB_MISMATCH("chunk-file/footer", checksum != Checksum32(data.substr(0, kChunkFileFooterChecksumOffset),
+                                                                PlaceSeed(file_number, footer_offset)))) {
     return Status::Corruption(fmt::format("@{}: footer checksum mismatch", footer_offset));
   }
   if (version != kChunkFileVersion) {

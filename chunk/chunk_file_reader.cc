@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/checksum.h"
+#include "base/safeguard.h"
 #include "chunk/chunk_columns.h"
 #include "chunk/chunk_directory.h"
 #include "chunk/chunk_file.h"
@@ -158,7 +159,8 @@ class Reader final : public ChunkFileReader {
   Status ReadIndex(std::string* bytes) const {
     bytes->resize(static_cast<std::size_t>(meta_bytes() - kChunkFileFooterBytes - footer_.index_offset));
     TSDB_RETURN_IF_ERROR(ReadExactly(*file_, footer_.index_offset, bytes->size(), bytes->data()));
-    if (Checksum64(*bytes, PlaceSeed(options_.number, footer_.index_offset)) != footer_.index_checksum) {
+    const std::uint64_t checksum = Checksum64(*bytes, PlaceSeed(options_.number, footer_.index_offset));
+    if (TSDB_MISMATCH("chunk-file/index", checksum != footer_.index_checksum)) {
       return Status::Corruption(fmt::format("{}@{}: checksum mismatch in the index of the directory", path(),
                                             footer_.index_offset));
     }
@@ -175,7 +177,8 @@ class Reader final : public ChunkFileReader {
     };
     std::string_view data;
     TSDB_RETURN_IF_ERROR(ReadBytes(block.offset, block.bytes, &data));
-    if (Checksum32(data, PlaceSeed(options_.number, block.offset)) != block.checksum) {
+    if (TSDB_MISMATCH("chunk-file/block",
+                      Checksum32(data, PlaceSeed(options_.number, block.offset)) != block.checksum)) {
       return damaged(0, "checksum mismatch");
     }
     DirectoryRowReader reader(data, block);
@@ -274,7 +277,9 @@ class Reader final : public ChunkFileReader {
     }
     const std::string_view data =
         near.substr(static_cast<std::size_t>(entry.value_offset - near_begin), entry.value_bytes);
-    if (!data.empty() && Checksum32(data, PlaceSeed(options_.number, entry.value_offset)) != entry.value_checksum) {
+    if (TSDB_MISMATCH("chunk-file/values",
+                      !data.empty() && Checksum32(data, PlaceSeed(options_.number, entry.value_offset)) !=
+                                           entry.value_checksum)) {
       return Damaged(Status::Corruption("checksum mismatch"), entry, "values", entry.value_offset);
     }
     return Damaged(DecodeValueColumn(entry, data, pages, out), entry, "values", entry.value_offset);
@@ -304,7 +309,8 @@ class Reader final : public ChunkFileReader {
   }
 
   Status CheckAndDecodeTimes(const ChunkEntry& entry, PageRange pages, std::string_view data, Timestamp* out) const {
-    if (Checksum32(data, PlaceSeed(options_.number, entry.time_offset)) != entry.time_checksum) {
+    if (TSDB_MISMATCH("chunk-file/times",
+                      Checksum32(data, PlaceSeed(options_.number, entry.time_offset)) != entry.time_checksum)) {
       return Damaged(Status::Corruption("checksum mismatch"), entry, "times", entry.time_offset);
     }
     return Damaged(DecodeTimeColumn(entry, data, pages, out), entry, "times", entry.time_offset);

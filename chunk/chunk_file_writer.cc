@@ -6,6 +6,7 @@
 #include <new>
 
 #include "base/checksum.h"
+#include "base/safeguard.h"
 #include "chunk/chunk_columns.h"
 #include "chunk/chunk_directory.h"
 #include "chunk/chunk_file.h"
@@ -215,7 +216,7 @@ class Writer final : public ChunkFileWriter {
     buffer_.append(directory);
     buffer_.append(EncodeChunkFileFooter(footer_, options_.number));
     TSDB_RETURN_IF_ERROR(WriteBuffer());
-    TSDB_RETURN_IF_ERROR(file_->Sync());
+    TSDB_RETURN_IF_ERROR(TSDB_SYNC("chunk-file/bytes", file_->Sync()));
     return file_->Close();
   }
 

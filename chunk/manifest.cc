@@ -6,6 +6,7 @@
 #include <charconv>
 #include <new>
 
+#include "base/safeguard.h"
 #include "chunk/manifest_codec.h"
 #include "chunk/manifest_log.h"
 
@@ -152,8 +153,9 @@ class ManifestImpl final : public Manifest {
     AppendFrame(EncodeState(state), number, content.size(), &content);
     TSDB_ASSIGN_OR_RETURN(std::unique_ptr<WritableFile> file, fs_.OpenWritable(path, OpenMode::kCreate));
     TSDB_RETURN_IF_ERROR(file->Append(content));
-    TSDB_RETURN_IF_ERROR(file->Sync());
-    TSDB_RETURN_IF_ERROR(fs_.SyncDirectory(JoinPath(database_path_, kManifestFolder)));
+    TSDB_RETURN_IF_ERROR(TSDB_SYNC("manifest/new-bytes", file->Sync()));
+    TSDB_RETURN_IF_ERROR(
+        TSDB_SYNC("manifest/new-folder", fs_.SyncDirectory(JoinPath(database_path_, kManifestFolder))));
     TSDB_RETURN_IF_ERROR(
         WriteFileAtomically(fs_, JoinPath(database_path_, kCurrent), EncodeCurrent(number)));
     const std::uint64_t old_number = number_;
@@ -189,7 +191,7 @@ class ManifestImpl final : public Manifest {
     AppendFrame(record, number_, bytes_, &frame);
     Status status = file_->Append(frame);
     if (status.ok()) {
-      status = file_->Sync();
+      status = TSDB_SYNC("manifest/edit", file_->Sync());
     }
     if (!status.ok()) {
       // What the file holds now is unknown: nothing is appended to it again.
@@ -232,10 +234,10 @@ Result<std::unique_ptr<Manifest>> Manifest::Create(FileSystem& fs, const std::st
   for (const std::string_view folder : {kManifestFolder, std::string_view("chunks"), std::string_view("catalogue")}) {
     const std::string path = JoinPath(database_path, folder);
     TSDB_RETURN_IF_ERROR(fs.CreateDirectories(path));
-    TSDB_RETURN_IF_ERROR(fs.SyncDirectory(path));
+    TSDB_RETURN_IF_ERROR(TSDB_SYNC("create/folders", fs.SyncDirectory(path)));
   }
-  TSDB_RETURN_IF_ERROR(fs.SyncDirectory(database_path));
-  TSDB_RETURN_IF_ERROR(fs.SyncDirectory(ParentPath(database_path)));
+  TSDB_RETURN_IF_ERROR(TSDB_SYNC("create/database", fs.SyncDirectory(database_path)));
+  TSDB_RETURN_IF_ERROR(TSDB_SYNC("create/parent", fs.SyncDirectory(ParentPath(database_path))));
   auto manifest = std::make_unique<ManifestImpl>(fs, database_path);
   manifest->SetState(initial);
   TSDB_RETURN_IF_ERROR(manifest->Rewrite(initial));
@@ -253,8 +255,8 @@ Result<std::unique_ptr<Manifest>> Manifest::Open(FileSystem& fs, const std::stri
                                  ManifestFileName(loaded.number), loaded.scan.lost_seal));
   }
   // A process that died right after replacing CURRENT may have left its entry unsynced.
-  TSDB_RETURN_IF_ERROR(fs.SyncDirectory(JoinPath(database_path, kManifestFolder)));
-  TSDB_RETURN_IF_ERROR(fs.SyncDirectory(database_path));
+  TSDB_RETURN_IF_ERROR(TSDB_SYNC("manifest/open-folder", fs.SyncDirectory(JoinPath(database_path, kManifestFolder))));
+  TSDB_RETURN_IF_ERROR(TSDB_SYNC("manifest/open-database", fs.SyncDirectory(database_path)));
   auto manifest = std::make_unique<ManifestImpl>(fs, database_path);
   TSDB_RETURN_IF_ERROR(manifest->Continue(std::move(loaded)));
   return std::unique_ptr<Manifest>(std::move(manifest));

@@ -6,6 +6,7 @@
 
 #include "base/checksum.h"
 #include "base/coding.h"
+#include "base/safeguard.h"
 #include "chunk/manifest.h"
 #include "chunk/place_seed.h"
 
@@ -25,7 +26,8 @@ bool FrameAt(std::string_view file, std::uint64_t number, std::size_t offset, Ma
   if (length > file.size() - offset - kFrameHeaderBytes) {
     return false;
   }
-  if (Checksum32(file.substr(offset + 4, length + std::size_t{4}), PlaceSeed(number, offset)) != checksum) {
+  if (TSDB_MISMATCH("manifest/frame", Checksum32(file.substr(offset + 4, length + std::size_t{4}),
+                                                PlaceSeed(number, offset)) != checksum)) {
     return false;
   }
   frame->offset = offset;
@@ -75,7 +77,8 @@ Result<std::uint64_t> DecodeManifestHeader(std::string_view file) {
   if (magic != kManifestMagic) {
     return Status::Corruption("@0: not a manifest (wrong magic)");
   }
-  if (checksum != Checksum32(file.substr(0, kManifestHeaderBytes - 4), PlaceSeed(number, 0))) {
+  if (TSDB_MISMATCH("manifest/header",
+                    checksum != Checksum32(file.substr(0, kManifestHeaderBytes - 4), PlaceSeed(number, 0)))) {
     return Status::Corruption("@0: header checksum mismatch");
   }
   if (version != kManifestVersion) {
@@ -136,7 +139,7 @@ Result<std::uint64_t> DecodeCurrent(std::string_view content) {
   if (content.starts_with(kCurrentPrefix)) {
     const char* begin = content.data() + kCurrentPrefix.size();
     const auto parsed = std::from_chars(begin, content.data() + content.size(), number);
-    if (parsed.ec == std::errc() && content == EncodeCurrent(number)) {
+    if (parsed.ec == std::errc() && !TSDB_MISMATCH("current/line", content != EncodeCurrent(number))) {
       return number;
     }
   }

@@ -2,6 +2,8 @@
 
 #include <set>
 
+#include "base/safeguard.h"
+
 namespace tsdb::compaction {
 
 OutputFiles::~OutputFiles() {
@@ -28,7 +30,7 @@ Status OutputFiles::SyncFolders() {
     folders.insert(ParentPath(path));
   }
   for (const std::string& folder : folders) {
-    TSDB_RETURN_IF_ERROR(fs_.SyncDirectory(folder));
+    TSDB_RETURN_IF_ERROR(TSDB_SYNC("output/folders", fs_.SyncDirectory(folder)));
   }
   return {};
 }
@@ -39,7 +41,7 @@ Status EnsureFolder(FileSystem& fs, const std::string& path) {
     return {};
   }
   TSDB_RETURN_IF_ERROR(fs.CreateDirectories(path));
-  return fs.SyncDirectory(ParentPath(path));
+  return TSDB_SYNC("output/new-folder", fs.SyncDirectory(ParentPath(path)));
 }
 
 }  // namespace tsdb::compaction

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/safeguard.h"
 #include "wal/replay.h"
 #include "wal/segment_reader.h"
 
@@ -43,7 +44,7 @@ std::string LogWriter::PathOf(std::uint64_t number) const { return JoinPath(dire
 
 Status LogWriter::Open() {
   TSDB_RETURN_IF_ERROR(fs_.CreateDirectories(directory_));
-  TSDB_RETURN_IF_ERROR(fs_.SyncDirectory(ParentPath(directory_)));
+  TSDB_RETURN_IF_ERROR(TSDB_SYNC("wal/folder-entry", fs_.SyncDirectory(ParentPath(directory_))));
   TSDB_ASSIGN_OR_RETURN(const auto entries, fs_.List(directory_));
   for (const DirectoryEntry& entry : entries) {
     if (const auto number = entry.is_directory ? std::nullopt : ParseSegmentFileName(entry.name)) {
@@ -72,10 +73,10 @@ Status LogWriter::Open() {
       last = std::min(last, header.last_valid);
     }
     TSDB_ASSIGN_OR_RETURN(const auto file, fs_.OpenWritable(PathOf(number), OpenMode::kAppend));
-    TSDB_RETURN_IF_ERROR(file->Sync());
+    TSDB_RETURN_IF_ERROR(TSDB_SYNC("wal/open-bytes", file->Sync()));
     TSDB_RETURN_IF_ERROR(file->Close());
   }
-  return fs_.SyncDirectory(directory_);
+  return TSDB_SYNC("wal/open-folder", fs_.SyncDirectory(directory_));
 }
 
 void LogWriter::BeginFrame() {
@@ -186,7 +187,7 @@ void LogWriter::ClearPending() {
 }
 
 Status LogWriter::SyncFile() {
-  Status status = file_->Sync();
+  Status status = TSDB_SYNC("wal/frames", file_->Sync());
   if (!status.ok()) {
     sync_failed_ = true;
     given_up_ = true;
@@ -261,11 +262,11 @@ Status LogWriter::FillNewSegment(WritableFile& file, std::uint64_t number) {
     status = file.Append(pending_);
   }
   if (status.ok()) {
-    status = file.Sync();
+    status = TSDB_SYNC("wal/new-bytes", file.Sync());
     ++syncs_;
   }
   if (status.ok()) {
-    status = fs_.SyncDirectory(directory_);
+    status = TSDB_SYNC("wal/new-folder", fs_.SyncDirectory(directory_));
   }
   return status;
 }
@@ -301,7 +302,7 @@ Status LogWriter::RemoveThrough(CommitNumber commit, bool include_active) {
   }
   if (removed) {
     // Before the segment in use goes as well: its header may be what makes commits of an older one void.
-    Status synced = fs_.SyncDirectory(directory_);
+    Status synced = TSDB_SYNC("wal/removed", fs_.SyncDirectory(directory_));
     status = status.ok() ? synced : status;
   }
   if (!status.ok() || !include_active || !file_ || !closed_.empty() || last_valid_ > commit) {
@@ -312,7 +313,7 @@ Status LogWriter::RemoveThrough(CommitNumber commit, bool include_active) {
   RetireSegment();
   TSDB_RETURN_IF_ERROR(RemoveSegment(closed_.front().number));
   closed_.clear();
-  return fs_.SyncDirectory(directory_);
+  return TSDB_SYNC("wal/removed-last", fs_.SyncDirectory(directory_));
 }
 
 void LogWriter::Close() { RetireSegment(); }

@@ -6,6 +6,7 @@
 
 #include "base/checksum.h"
 #include "base/coding.h"
+#include "base/safeguard.h"
 #include "wal/replay.h"
 
 namespace tsdb::wal {
@@ -72,7 +73,8 @@ bool DecodeSegmentHeader(std::string_view bytes, std::uint64_t number, SegmentHe
   }
   const char* p = bytes.data();
   if (LoadFixed<std::uint64_t>(p + kNumberAt) != number ||
-      LoadFixed<std::uint64_t>(p + kSegmentChecksumAt) != Checksum64({p, kSegmentChecksumAt}, number)) {
+      TSDB_MISMATCH("wal/segment-header", LoadFixed<std::uint64_t>(p + kSegmentChecksumAt) !=
+                                              Checksum64({p, kSegmentChecksumAt}, number))) {
     return false;
   }
   header->version = LoadFixed<std::uint32_t>(p + kVersionAt);
@@ -117,7 +119,8 @@ FrameHeader LoadFrameHeader(const char* frame) {
 
 bool DecodeFrameHeader(const char* bytes, std::uint64_t seed, FrameHeader* header) {
   if (LoadFixed<std::uint32_t>(bytes) != kFrameMagic ||
-      LoadFixed<std::uint64_t>(bytes + kHeaderChecksumAt) != Checksum64({bytes, kHeaderChecksumAt}, seed)) {
+      TSDB_MISMATCH("wal/frame-header", LoadFixed<std::uint64_t>(bytes + kHeaderChecksumAt) !=
+                                            Checksum64({bytes, kHeaderChecksumAt}, seed))) {
     return false;
   }
   *header = LoadFrameHeader(bytes);
@@ -128,7 +131,8 @@ bool DecodeFrameHeader(const char* bytes, std::uint64_t seed, FrameHeader* heade
 }
 
 bool PayloadMatches(const FrameHeader& header, std::string_view payload, std::uint64_t seed) {
-  return payload.size() == header.payload_bytes && Checksum64(payload, seed) == header.payload_checksum;
+  return payload.size() == header.payload_bytes &&
+         !TSDB_MISMATCH("wal/payload", Checksum64(payload, seed) != header.payload_checksum);
 }
 
 std::string SegmentFileName(std::uint64_t number) {
