@@ -60,6 +60,7 @@ void AddAnalyze(CommandSet* set);
 void AddFlush(CommandSet* set);
 void AddCompact(CommandSet* set);
 void AddVerify(CommandSet* set);
+void AddRepair(CommandSet* set);
 void AddDump(CommandSet* set);
 void AddExport(CommandSet* set);
 void AddBench(CommandSet* set);

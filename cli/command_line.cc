@@ -52,6 +52,7 @@ void AddCommands(CommandSet* set) {
   AddFlush(set);
   AddCompact(set);
   AddVerify(set);
+  AddRepair(set);
   AddDump(set);
   AddBench(set);
   AddGenerate(set);
