@@ -165,6 +165,7 @@ Status FlushAndTell(Core& core, CommitNumber replayed) {
     }
   }
   MutexLock lock(core.memory_mutex);
+  core.flush_error = status;
   core.memory_freed.NotifyAll();
   return status;
 }

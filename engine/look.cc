@@ -61,6 +61,7 @@ void FillStats(const Core& core, Stats* stats) {
     stats->chunk_files_by_level.resize(std::max(stats->chunk_files_by_level.size(), level + 1));
     ++stats->chunk_files_by_level[level];
   }
+  stats->index_rebuilds = core.index->rebuilds();
   stats->catalogue_bytes = BytesBelow(core, "catalogue");
   stats->index_bytes = BytesBelow(core, "index");
   stats->bytes_on_disk = BytesBelow(core, "");

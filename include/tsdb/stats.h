@@ -72,6 +72,7 @@ struct Stats {
   bool merging_paused = false;
   std::uint64_t merge_samples_done = 0;  // of the one that runs
   std::uint64_t merge_samples_total = 0;
+  std::uint64_t index_rebuilds = 0;     // since open: the index turned out damaged and was built again
   std::uint64_t commits = 0;            // since open
   std::uint64_t syncs = 0;
   CommitNumber last_commit;
@@ -82,6 +83,8 @@ struct Stats {
   DuplicatePolicy duplicates = DuplicatePolicy::kLast;
   /// Why writes are refused at the moment; empty when they are not.
   std::string write_error;
+  /// Why the last flush failed; empty when it did not. What it was to write stays in memory and in the log.
+  std::string flush_error;
 };
 
 }  // namespace tsdb
