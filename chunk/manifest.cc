@@ -234,7 +234,6 @@ Result<std::unique_ptr<Manifest>> Manifest::Create(FileSystem& fs, const std::st
   for (const std::string_view folder : {kManifestFolder, std::string_view("chunks"), std::string_view("catalogue")}) {
     const std::string path = JoinPath(database_path, folder);
     TSDB_RETURN_IF_ERROR(fs.CreateDirectories(path));
-    TSDB_RETURN_IF_ERROR(TSDB_SYNC("create/folders", fs.SyncDirectory(path)));
   }
   TSDB_RETURN_IF_ERROR(TSDB_SYNC("create/database", fs.SyncDirectory(database_path)));
   TSDB_RETURN_IF_ERROR(TSDB_SYNC("create/parent", fs.SyncDirectory(ParentPath(database_path))));
@@ -254,9 +253,8 @@ Result<std::unique_ptr<Manifest>> Manifest::Open(FileSystem& fs, const std::stri
     notes->push_back(fmt::format("{}@{}: the seal of an edit is missing; no edit is lost",
                                  ManifestFileName(loaded.number), loaded.scan.lost_seal));
   }
-  // A process that died right after replacing CURRENT may have left its entry unsynced.
-  TSDB_RETURN_IF_ERROR(TSDB_SYNC("manifest/open-folder", fs.SyncDirectory(JoinPath(database_path, kManifestFolder))));
-  TSDB_RETURN_IF_ERROR(TSDB_SYNC("manifest/open-database", fs.SyncDirectory(database_path)));
+  // A process that died right after replacing CURRENT may have left its entry unsynced; it had not sealed the new
+  // manifest then, which is therefore written anew, and CURRENT with it.
   auto manifest = std::make_unique<ManifestImpl>(fs, database_path);
   TSDB_RETURN_IF_ERROR(manifest->Continue(std::move(loaded)));
   return std::unique_ptr<Manifest>(std::move(manifest));

@@ -290,7 +290,6 @@ Status LogWriter::RemoveSegment(std::uint64_t number) {
 
 Status LogWriter::RemoveThrough(CommitNumber commit, bool include_active) {
   // Oldest first: what is left must always be a tail of the log.
-  bool removed = false;
   Status status;
   while (!closed_.empty() && closed_.front().last_commit <= commit) {
     status = RemoveSegment(closed_.front().number);
@@ -298,11 +297,12 @@ Status LogWriter::RemoveThrough(CommitNumber commit, bool include_active) {
       break;
     }
     closed_.erase(closed_.begin());
-    removed = true;
+    removal_unsynced_ = true;
   }
-  if (removed) {
+  if (removal_unsynced_) {
     // Before the segment in use goes as well: its header may be what makes commits of an older one void.
     Status synced = TSDB_SYNC("wal/removed", fs_.SyncDirectory(directory_));
+    removal_unsynced_ = !synced.ok();
     status = status.ok() ? synced : status;
   }
   if (!status.ok() || !include_active || !file_ || !closed_.empty() || last_valid_ > commit) {

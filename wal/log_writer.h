@@ -95,6 +95,7 @@ class LogWriter {
   bool roll_requested_ = false;
 
   std::vector<ClosedSegment> closed_;  // ascending
+  bool removal_unsynced_ = false;      // of segments that were in it
   std::uint64_t prior_number_ = 0;     // segment before the one to be begun
 
   std::string pending_;          // frames written and not synced, then the frame being built

@@ -151,8 +151,9 @@ std::string WalkPowerCuts(std::uint64_t random_cuts, bool manifest_fails, std::u
     MemoryFileSystem fs;
     if (manifest_fails) {
       // The third append: state and seal of the new manifest come before it.
-      fs.SetFault([count = 0](std::uint64_t, std::string_view operation, const std::string& path) mutable {
-        const bool hit = operation == "Append" && path.find("/manifest/") != std::string::npos && ++count == 3;
+      const auto count = std::make_shared<int>(0);
+      fs.SetFault([count](std::uint64_t, std::string_view operation, const std::string& path) {
+        const bool hit = operation == "Append" && path.find("/manifest/") != std::string::npos && ++*count == 3;
         return hit ? Status::IoError("append to the manifest fails as told") : Status::Ok();
       });
     }
