@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <chrono>
 #include <random>
 #include <thread>
 
@@ -18,6 +20,11 @@ class CompactTest : public testing::Test {
     Open();
   }
   void Open() { TSDB_ASSERT_OPEN(db_, "/db", QuietOptions(), MemoryEnvironment(&fs_, &clock_)); }
+  /// Opens again with the background at work.
+  void OpenBusy() {
+    TSDB_ASSERT_OK(db_->Close());
+    TSDB_ASSERT_OPEN(db_, "/db", OpenOptions(), MemoryEnvironment(&fs_, &clock_));
+  }
 
   /// Appends samples of some series at random times of [from, to) and flushes.
   void AppendFile(std::mt19937_64& random, std::size_t samples, Timestamp from, Timestamp to) {
@@ -213,6 +220,64 @@ TEST_F(CompactTest, RunsBesideWritersFlushesAndReaders) {
   reader.join();
   EXPECT_GT(db_->GetStats().merges, 10u);
   EXPECT_GT(db_->GetStats().write_amplification, 1.0);
+}
+
+TEST_F(CompactTest, TheBackgroundMergesByItself) {
+  ASSERT_NO_FATAL_FAILURE(OpenBusy());
+  std::mt19937_64 random(7);
+  for (int i = 0; i < 10; ++i) {
+    ASSERT_NO_FATAL_FAILURE(AppendFile(random, 100, kStart, kStart + kDay));
+  }
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (db_->GetStats().merges == 0 && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::yield();
+  }
+  const Contents before = ReadAll(*db_);
+  TSDB_ASSERT_OK(db_->Close());
+  Open();
+  EXPECT_EQ(ReadAll(*db_), before);
+  EXPECT_LT(db_->GetStats().chunk_files, 10u);
+}
+
+TEST_F(CompactTest, NothingIsMergedWhileMergingIsPausedUnlessAskedFor) {
+  ASSERT_NO_FATAL_FAILURE(OpenBusy());
+  db_->PauseMerging();
+  EXPECT_TRUE(db_->GetStats().merging_paused);
+  std::mt19937_64 random(8);
+  for (int i = 0; i < 6; ++i) {
+    ASSERT_NO_FATAL_FAILURE(AppendFile(random, 100, kStart, kStart + kDay));
+  }
+  TSDB_ASSERT_OK(db_->Close());
+  Open();
+  EXPECT_EQ(db_->GetStats().chunk_files, 6u);
+  ASSERT_NO_FATAL_FAILURE(OpenBusy());
+  db_->PauseMerging();
+  EXPECT_TRUE(db_->Compact().ok());
+  EXPECT_EQ(db_->GetStats().chunk_files, 1u);
+}
+
+TEST_F(CompactTest, UsageCountsEveryChunkBySeries) {
+  std::mt19937_64 random(9);
+  ASSERT_NO_FATAL_FAILURE(AppendFile(random, 5000, kStart, kStart + kDay));
+  ASSERT_TRUE(db_->Compact().ok());
+  const auto usage = db_->MeasureUsage(Selector());
+  ASSERT_TRUE(usage.ok()) << usage.status().ToString();
+  ASSERT_EQ(usage->size(), 5u);
+  std::uint64_t samples = 0;
+  std::uint64_t bytes = 0;
+  for (const SeriesUsage& series : *usage) {
+    EXPECT_EQ(series.chunks, 1u);
+    ASSERT_EQ(series.encodings.size(), 1u);
+    EXPECT_EQ(series.encodings[0].bytes, series.value_bytes);
+    EXPECT_EQ(series.series.labels.Get("__name__"), "m");
+    samples += series.samples;
+    bytes += series.bytes();
+  }
+  const Stats stats = db_->GetStats();
+  EXPECT_EQ(samples, stats.samples_in_files);
+  EXPECT_LE(bytes, stats.chunk_file_bytes);
+  EXPECT_GT(bytes, stats.chunk_file_bytes * 9 / 10);
+  EXPECT_TRUE(std::ranges::is_sorted(*usage, std::greater(), &SeriesUsage::bytes));
 }
 
 TEST_F(CompactTest, AfterCloseIsRefused) {
