@@ -35,6 +35,8 @@ struct LiveFiles {
 };
 
 LiveFiles FindLiveFiles(Core& core) TSDB_REQUIRES(core.merge_mutex) {
+  // What the merge before read is no longer held by now.
+  RemoveRetired(core, false);
   LiveFiles live;
   {
     MutexLock lock(core.manifest_mutex);
@@ -189,7 +191,7 @@ Result<CompactReport> Compact(Core& core, const CompactOptions& options) {
       TSDB_RETURN_IF_ERROR(status);
     }
     rest_is_final |= pick.cut && status.ok();
-    ++report.merges;
+    report.merges += status.ok() ? 1 : 0;
   }
   TSDB_RETURN_IF_ERROR(damage);
   const CompactReport after = Measure(FindLiveFiles(core));
