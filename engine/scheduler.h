@@ -1,7 +1,7 @@
 // Scheduler: a thread that runs one kind of job when it is due: flushes (WAL bytes, memory, age), or merges.
 //
-// A job that failed is tried again after a second, then after twice as long each time, up to a minute; up to two seconds
-// when the disk was full.
+// A job that failed is tried again after a second, then after twice as long each time, up to a minute; up to two
+// seconds when the disk was full.
 //
 // Thread safety: Wake may be called from any thread.
 #pragma once

@@ -4,14 +4,13 @@
 #include <string>
 #include <unordered_map>
 
-#include "chunk/column_codec.h"
+#include "chunk/chunk_columns.h"
 
 namespace tsdb::engine {
 namespace {
 
 EncodingUsage& FindEncoding(std::uint8_t encoding, SeriesUsage* usage) {
-  const std::string name =
-      encoding == chunk::kValuesInDirectory ? "constant" : std::string(chunk::ValueEncodingName(static_cast<chunk::ValueEncoding>(encoding)));
+  const std::string name(chunk::ValuesName(encoding));
   const auto found = std::ranges::find(usage->encodings, name, &EncodingUsage::name);
   if (found != usage->encodings.end()) {
     return *found;
