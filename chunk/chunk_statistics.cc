@@ -5,86 +5,17 @@
 #include <cmath>
 
 #include "chunk/chunk_rows.h"
+#include "chunk/value_scan.h"
 
 namespace tsdb::chunk {
 
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr std::size_t kLanes = 8;
 /// Of a counter fewer than one value in so many falls.
 constexpr std::size_t kFallsApart = 16;
 
 bool SameBits(double a, double b) { return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b); }
-
-/// True when one of the values is a zero with the sign asked for.
-bool HasZero(std::span<const double> values, bool negative) {
-  return std::ranges::any_of(values, [&](double v) { return v == 0 && std::signbit(v) == negative; });
-}
-
-struct Extremes {
-  double min = kInfinity;
-  double max = -kInfinity;
-  std::uint64_t nans = 0;
-};
-
-/// Zeros of either sign are not told apart.
-Extremes FindExtremes(std::span<const double> values) {
-  // Independent lanes, so that the comparisons need not wait for each other. A comparison with NaN is false and leaves
-  // the lane alone.
-  double min[kLanes];
-  double max[kLanes];
-  std::uint64_t nans[kLanes] = {};
-  std::ranges::fill(min, kInfinity);
-  std::ranges::fill(max, -kInfinity);
-  std::size_t i = 0;
-  for (; i + kLanes <= values.size(); i += kLanes) {
-    for (std::size_t lane = 0; lane < kLanes; ++lane) {
-      const double v = values[i + lane];
-      min[lane] = v < min[lane] ? v : min[lane];
-      max[lane] = v > max[lane] ? v : max[lane];
-      nans[lane] += v != v ? 1 : 0;
-    }
-  }
-  Extremes all;
-  const auto take = [&](double low, double high) {
-    all.min = low < all.min ? low : all.min;
-    all.max = high > all.max ? high : all.max;
-  };
-  for (; i < values.size(); ++i) {
-    take(values[i], values[i]);
-    all.nans += values[i] != values[i] ? 1 : 0;
-  }
-  for (std::size_t lane = 0; lane < kLanes; ++lane) {
-    take(min[lane], max[lane]);
-    all.nans += nans[lane];
-  }
-  return all;
-}
-
-std::size_t CountFalls(std::span<const double> numbers) {
-  std::size_t falls = 0;
-  for (std::size_t i = 1; i < numbers.size(); ++i) {
-    falls += numbers[i] < numbers[i - 1] ? 1 : 0;
-  }
-  return falls;
-}
-
-/// Statistics of a page without its resets. `numbers` are those of its values that are no NaN, and not empty.
-ValueStatistics OfNumbers(std::span<const double> numbers, const Extremes& extremes) {
-  ValueStatistics s;
-  s.min = extremes.min;
-  s.max = extremes.max;
-  if (s.min == 0) {
-    s.min = HasZero(numbers, true) ? -0.0 : 0.0;
-  }
-  if (s.max == 0) {
-    s.max = HasZero(numbers, false) ? 0.0 : -0.0;
-  }
-  s.sum.Add(numbers);
-  return s;
-}
 
 /// Walks the pages of a chunk.
 class Computer {
@@ -93,17 +24,22 @@ class Computer {
   Computer(ChunkStatistics* result, std::size_t falls_max) : result_(result), falls_max_(falls_max) {}
 
   void AddPage(std::span<const double> values) {
-    const Extremes extremes = FindExtremes(values);
+    ValueScan scan = ScanValues(values);
+    const std::uint64_t nans = scan.nans;
     std::span<const double> numbers = values;
-    if (extremes.nans != 0) {
+    if (nans != 0) {
       numbers_.assign(values.begin(), values.end());
       std::erase_if(numbers_, [](double v) { return v != v; });
       numbers = numbers_;
+      scan = ScanValues(numbers);
     }
     ValueStatistics page;
     if (!numbers.empty()) {
-      page = OfNumbers(numbers, extremes);
-      CountResets(numbers, &page);
+      SettleZeros(numbers, &scan);
+      page.min = scan.min;
+      page.max = scan.max;
+      page.sum.Add(numbers);
+      CountResets(numbers, scan.falls, &page);
       if (!has_numbers_) {
         result_->first_number = numbers.front();
         has_numbers_ = true;
@@ -111,16 +47,16 @@ class Computer {
       result_->last_number = numbers.back();
     }
     page.count = static_cast<std::uint32_t>(values.size());
-    page.nan_count = static_cast<std::uint32_t>(extremes.nans);
+    page.nan_count = static_cast<std::uint32_t>(nans);
     result_->pages.push_back(std::move(page));
   }
 
   std::size_t falls() const { return falls_; }
 
  private:
-  void CountResets(std::span<const double> numbers, ValueStatistics* page) {
+  /// `inside`: how many of the numbers fall below the one before them here.
+  void CountResets(std::span<const double> numbers, std::size_t inside, ValueStatistics* page) {
     const bool falls_between = has_numbers_ && numbers.front() < result_->last_number;
-    const std::size_t inside = CountFalls(numbers);
     falls_ += inside + (falls_between ? 1 : 0);
     if (falls_between) {
       page->resets->Add(result_->last_number);

@@ -297,8 +297,8 @@ class Decoder {
         continue;
       }
       std::uint64_t max = 0;
-      if (!ReadNumber(Kind::kNear, near, &near) || !scale.ToNumber(near, &page.min) || !ReadNumber(Kind::kMax, near, &max) ||
-          !scale.ToNumber(max, &page.max) || page.max < page.min) {
+      if (!ReadNumber(Kind::kNear, near, &near) || !scale.ToNumber(near, &page.min) ||
+          !ReadNumber(Kind::kMax, near, &max) || !scale.ToNumber(max, &page.max) || page.max < page.min) {
         return false;
       }
     }

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "chunk/value_scan.h"
+
 namespace tsdb::engine {
 namespace {
 
@@ -96,18 +98,10 @@ void BucketState::AddNumbers(std::span<const double> numbers, const BucketNeeds&
 
 // Zeros are ordered -0 < +0, so that the result does not depend on the order of the samples.
 void BucketState::AddExtremes(std::span<const double> numbers) {
-  double low = numbers.front();
-  double high = numbers.front();
-  for (const double value : numbers) {
-    low = value < low ? value : low;
-    high = value > high ? value : high;
-  }
-  if (low == 0 && std::any_of(numbers.begin(), numbers.end(), [](double v) { return v == 0 && std::signbit(v); })) {
-    low = -0.0;
-  }
-  if (high == 0 && std::any_of(numbers.begin(), numbers.end(), [](double v) { return v == 0 && !std::signbit(v); })) {
-    high = 0.0;
-  }
+  chunk::ValueScan scan = chunk::ScanValues(numbers);
+  chunk::SettleZeros(numbers, &scan);
+  const double low = scan.min;
+  const double high = scan.max;
   if (count_ == 0) {
     min_ = low;
     max_ = high;

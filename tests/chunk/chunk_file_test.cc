@@ -488,8 +488,6 @@ TEST(ChunkFile, DumpShowsEveryChunkAndTheDamagedOne) {
   EXPECT_EQ(count("chunk series="), SmallChunks().size());
   EXPECT_EQ(count("  statistics "), SmallChunks().size());
   EXPECT_EQ(count("values decimal blocks columns="), 1u);
-  EXPECT_EQ(count("footer "), 1u);
-  EXPECT_NE(good[2].find("series=3"), std::string::npos);
   std::string bytes = *fs.ReadWhole("f");
   bytes[70] = static_cast<char>(bytes[70] ^ 1);
   fs.WriteWhole("f", bytes);

@@ -12,6 +12,7 @@
 #include "base/coding.h"
 #include "chunk/chunk_rows.h"
 #include "chunk/statistics_codec.h"
+#include "chunk/value_scan.h"
 
 namespace tsdb::chunk {
 namespace {
@@ -146,6 +147,20 @@ TEST(Statistics, AreThoseOfAPlainComputationAndReadBackBitForBit) {
     if (HasFailure()) {
       return;
     }
+  }
+}
+
+TEST(Statistics, AreScannedInLanesAsOneByOne) {
+  std::mt19937_64 random(9);
+  for (int i = 0; i < 3000; ++i) {
+    const std::vector<double> values = RandomValues(random, random() % 70);
+    ValueScan lanes = ScanValues(values);
+    ValueScan plain = ScanValuesScalar(values);
+    SettleZeros(values, &lanes);
+    SettleZeros(values, &plain);
+    EXPECT_TRUE(SameBits(lanes.min, plain.min) && SameBits(lanes.max, plain.max));
+    EXPECT_EQ(lanes.nans, plain.nans);
+    EXPECT_EQ(lanes.falls, plain.falls);
   }
 }
 
