@@ -1,6 +1,64 @@
 #include "tsdb/status.h"
 
+#include <array>
+#include <atomic>
+#include <new>
+
 namespace tsdb {
+namespace {
+
+/// As Status::Rep.
+struct Block {
+  StatusCode code;
+  std::string message;
+};
+
+/// Memory put aside for the statuses that say that there is none. A block taken is replaced when a later status finds
+/// memory again.
+class Reserve {
+ public:
+  Reserve() { Refill(); }
+  ~Reserve() {
+    for (auto& block : blocks_) {
+      ::operator delete(block.exchange(nullptr), sizeof(Block));
+    }
+  }
+  /// For one Block, as from operator new; throws when the reserve is used up as well.
+  void* Take() {
+    for (auto& block : blocks_) {
+      if (void* const memory = block.exchange(nullptr, std::memory_order_acquire)) {
+        short_.store(true, std::memory_order_relaxed);
+        return memory;
+      }
+    }
+    throw std::bad_alloc();
+  }
+  void RefillIfShort() {
+    if (short_.load(std::memory_order_relaxed)) [[unlikely]] {
+      short_.store(false, std::memory_order_relaxed);
+      Refill();
+    }
+  }
+
+ private:
+  void Refill() {
+    for (auto& block : blocks_) {
+      void* const memory =
+          block.load(std::memory_order_relaxed) == nullptr ? ::operator new(sizeof(Block), std::nothrow) : nullptr;
+      void* empty = nullptr;
+      if (memory != nullptr && !block.compare_exchange_strong(empty, memory, std::memory_order_release)) {
+        ::operator delete(memory, sizeof(Block));
+      }
+    }
+  }
+
+  std::array<std::atomic<void*>, 1024> blocks_{};  // 40 KiB
+  std::atomic<bool> short_{false};
+};
+
+Reserve reserve;
+
+}  // namespace
 
 std::string_view StatusCodeName(StatusCode code) {
   switch (code) {
@@ -27,19 +85,37 @@ std::string_view StatusCodeName(StatusCode code) {
   return "unknown";
 }
 
+// Without memory for the message a status still says that there is none.
 Status::Status(StatusCode code, std::string message) {
-  if (code != StatusCode::kOk) {
+  static_assert(sizeof(Rep) == sizeof(Block));
+  if (code == StatusCode::kOk) {
+    return;
+  }
+  try {
     rep_ = std::make_unique<Rep>(Rep{code, std::move(message)});
+    reserve.RefillIfShort();
+  } catch (const std::bad_alloc&) {
+    rep_.reset(new (reserve.Take()) Rep{StatusCode::kOutOfMemory, "no memory"});  // short: lies in the string itself
   }
 }
 
-Status::Status(const Status& other) : rep_(other.rep_ ? std::make_unique<Rep>(*other.rep_) : nullptr) {}
+Status::Status(const Status& other) { *this = other; }
 
 Status& Status::operator=(const Status& other) {
-  if (this != &other) {
-    rep_ = other.rep_ ? std::make_unique<Rep>(*other.rep_) : nullptr;
+  if (this == &other) {
+    return *this;
   }
-  return *this;
+  if (other.ok()) {
+    rep_ = nullptr;
+    return *this;
+  }
+  std::string message;
+  try {
+    message = other.rep_->message;
+  } catch (const std::bad_alloc&) {
+    message = "no memory";
+  }
+  return *this = Status(other.code(), std::move(message));
 }
 
 std::string Status::ToString() const {

@@ -140,7 +140,8 @@ class ManifestImpl final : public Manifest {
       state_ = std::move(next);
       return {};
     } catch (const std::bad_alloc&) {
-      return Status::OutOfMemory(file_name() + ": no memory for an edit");
+      file_ = nullptr;  // what it holds now is unknown, as after an error
+      return Status::OutOfMemory("no memory");
     }
   }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -94,6 +95,21 @@ bool AppendOperation::DecideAll(Judge* judge) TSDB_NO_THREAD_SAFETY_ANALYSIS {
   return kept != 0 || !definitions_.empty();
 }
 
+// All memory that taking in the effects needs, before they are numbered: what is logged must be applied.
+void AppendOperation::PrepareEffects() TSDB_NO_THREAD_SAFETY_ANALYSIS {
+  for (std::size_t stripe = 0; stripe < kStripes; ++stripe) {
+    if (begin_of(stripe) != end_of(stripe)) {
+      core_.stripes[stripe].ReserveFor(end_of(stripe) - begin_of(stripe));
+    }
+  }
+  entries_.clear();
+  entries_.reserve(definitions_.size());
+  for (const SeriesDefinition& definition : definitions_) {
+    entries_.push_back(core_.registry.Insert(definition, RegistryEntry::State::kOrdered));
+  }
+}
+
+// Behind Enqueue: takes no memory.
 void AppendOperation::PushPending() TSDB_NO_THREAD_SAFETY_ANALYSIS {
   for (std::size_t stripe = 0; stripe < kStripes; ++stripe) {
     if (begin_of(stripe) == end_of(stripe)) {
@@ -108,10 +124,8 @@ void AppendOperation::PushPending() TSDB_NO_THREAD_SAFETY_ANALYSIS {
   if (definitions_.empty()) {
     return;
   }
-  entries_.clear();
   for (SeriesDefinition& definition : definitions_) {
     definition.commit = log_record_.commit();
-    entries_.push_back(core_.registry.Insert(definition, RegistryEntry::State::kOrdered));
   }
   pending_definitions_ = {&log_record_, generation_, &definitions_, &entries_, nullptr};
   core_.definitions.Push(&pending_definitions_);
@@ -119,8 +133,14 @@ void AppendOperation::PushPending() TSDB_NO_THREAD_SAFETY_ANALYSIS {
 
 bool AppendOperation::OrderUnderLocks(Judge* judge) TSDB_NO_THREAD_SAFETY_ANALYSIS {
   for (std::size_t stripe = 0; stripe < kStripes; ++stripe) {
-    if (touched_[stripe] != 0 && core_.stripes[stripe].generation != generation_) {
+    if (touched_[stripe] == 0) {
+      continue;
+    }
+    if (core_.stripes[stripe].generation != generation_) {
       return false;
+    }
+    if (!core_.stripes[stripe].Settle()) {
+      throw std::bad_alloc();
     }
   }
   // What was not found before an eviction may have been created and forgotten since.
@@ -131,6 +151,7 @@ bool AppendOperation::OrderUnderLocks(Judge* judge) TSDB_NO_THREAD_SAFETY_ANALYS
     return true;  // nothing to log
   }
   const Durability durability = options_.has_durability ? options_.durability : core_.settings.durability;
+  PrepareEffects();
   if (!core_.log->Enqueue(&log_record_, durability, epoch_)) {
     return false;
   }
@@ -140,16 +161,29 @@ bool AppendOperation::OrderUnderLocks(Judge* judge) TSDB_NO_THREAD_SAFETY_ANALYS
 
 // True when the record has its number (or there is nothing to log); false: something moved, prepare again.
 bool AppendOperation::Order(Judge* judge) TSDB_NO_THREAD_SAFETY_ANALYSIS {
-  if (!definitions_.empty()) {
-    core_.definition_order_mutex.Lock();
-  }
-  LockTouched();
-  const bool ordered = OrderUnderLocks(judge);
-  UnlockTouched();
-  if (!definitions_.empty()) {
-    core_.definition_order_mutex.Unlock();
-  }
-  return ordered;
+  /// Unlocks whatever happens; definitions that got no number are taken back.
+  struct Hold {
+    explicit Hold(AppendOperation& operation) TSDB_NO_THREAD_SAFETY_ANALYSIS : op(operation) {
+      if (!op.definitions_.empty()) {
+        op.core_.definition_order_mutex.Lock();
+      }
+      op.LockTouched();
+    }
+    ~Hold() TSDB_NO_THREAD_SAFETY_ANALYSIS {
+      op.UnlockTouched();
+      if (op.log_record_.commit().value == 0 && !op.entries_.empty()) {
+        op.core_.definitions.TakeBack(op.core_.registry, &op.entries_);
+      }
+      if (!op.definitions_.empty()) {
+        op.core_.definition_order_mutex.Unlock();
+      }
+    }
+    AppendOperation& op;
+  };
+  // What Finish would need memory for, it finds here.
+  result_.refs.reserve(local_ids_.size());
+  const Hold hold(*this);
+  return OrderUnderLocks(judge);
 }
 
 Result<AppendResult> AppendOperation::Finish() {
@@ -164,6 +198,9 @@ Result<AppendResult> AppendOperation::Finish() {
     core_.definitions.Drain(core_.registry, *core_.index);
     if (!written.ok()) {
       return written;
+    }
+    if (!definitions_.empty() && core_.definitions.incomplete()) {
+      return Status::OutOfMemory(kIncomplete);
     }
     result_.commit = log_record_.commit();
     const std::uint64_t bytes = log_record_.payload.size() + 64;

@@ -48,6 +48,7 @@ class AppendOperation {
   bool NamesAreStillFree() const;
   bool DecideAll(Judge* judge);
   void BuildRecord();
+  void PrepareEffects();
   void PushPending();
   void LockTouched() TSDB_NO_THREAD_SAFETY_ANALYSIS;
   void UnlockTouched() TSDB_NO_THREAD_SAFETY_ANALYSIS;

@@ -1,6 +1,7 @@
 #include "engine/core.h"
 
 #include <algorithm>
+#include <new>
 
 namespace tsdb::engine {
 
@@ -11,6 +12,14 @@ Environment SystemEnvironment() {
   environment.open_index = &index::OpenRocksIndex;
   environment.open_index_read_only = &index::OpenRocksIndexReadOnly;
   return environment;
+}
+
+void Core::LogFailure(LogLevel level, const char* what, const Status& status) const {
+  try {
+    Log(level, std::string(what) + ": " + status.ToString());
+  } catch (const std::bad_alloc&) {
+    Log(level, what);
+  }
 }
 
 std::int64_t Core::HeadBytes() const {

@@ -136,6 +136,8 @@ struct Core {
       options.log(level, message);
     }
   }
+  /// "<what>: <status>"; without memory for the text just `what`.
+  void LogFailure(LogLevel level, const char* what, const Status& status) const;
   DuplicatePolicy PolicyOf(const SeriesSettings& series) const {
     return series.has_duplicates ? series.duplicates : settings.duplicates;
   }

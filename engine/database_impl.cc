@@ -8,6 +8,7 @@
 
 #include "engine/append.h"
 #include "engine/flush_job.h"
+#include "engine/guarded.h"
 #include "engine/look.h"
 #include "engine/merge_job.h"
 #include "engine/open.h"
@@ -28,8 +29,10 @@ namespace tsdb::engine {
 
 Result<std::unique_ptr<Database>> OpenDatabase(const std::string& path, const OpenOptions& options,
                                                const Environment& environment) {
-  TSDB_ASSIGN_OR_RETURN(auto core, Recover(path, options, environment));
-  return std::unique_ptr<Database>(std::make_unique<DatabaseImpl>(std::move(core)));
+  return Guarded([&]() -> Result<std::unique_ptr<Database>> {
+    TSDB_ASSIGN_OR_RETURN(auto core, Recover(path, options, environment));
+    return std::unique_ptr<Database>(std::make_unique<DatabaseImpl>(std::move(core)));
+  });
 }
 
 DatabaseImpl::DatabaseImpl(std::unique_ptr<Core> core) : core_(std::move(core)) {
@@ -50,60 +53,72 @@ DatabaseImpl::~DatabaseImpl() {
 }
 
 Status DatabaseImpl::CheckOpen() const {
-  return core_->closed.load(std::memory_order_acquire) ? Status::Closed("the database was closed: open it again")
-                                                       : Status::Ok();
+  if (core_->closed.load(std::memory_order_acquire)) {
+    return Status::Closed("the database was closed: open it again");
+  }
+  return core_->definitions.incomplete() ? Status::OutOfMemory(kIncomplete) : Status::Ok();
 }
 
 Result<SeriesRef> DatabaseImpl::CreateSeries(const Labels& labels, const SeriesSettings& settings) {
-  TSDB_RETURN_IF_ERROR(CheckOpen());
-  TSDB_RETURN_IF_ERROR(CheckSettings(settings));
-  if (labels.empty()) {
-    return Status::InvalidArgument("a series needs at least one label with a value");
-  }
-  SeriesDefinition definition;
-  definition.labels = labels;
-  definition.settings = settings;
-  TSDB_ASSIGN_OR_RETURN(const SeriesId id, CreateOneSeries(*core_, std::move(definition)));
-  return SeriesRef{id};
+  return Guarded([&]() -> Result<SeriesRef> {
+    TSDB_RETURN_IF_ERROR(CheckOpen());
+    TSDB_RETURN_IF_ERROR(CheckSettings(settings));
+    if (labels.empty()) {
+      return Status::InvalidArgument("a series needs at least one label with a value");
+    }
+    SeriesDefinition definition;
+    definition.labels = labels;
+    definition.settings = settings;
+    TSDB_ASSIGN_OR_RETURN(const SeriesId id, CreateOneSeries(*core_, std::move(definition)));
+    return SeriesRef{id};
+  });
 }
 
 Result<SeriesRef> DatabaseImpl::CreateSeriesByKey(std::string_view key, const Labels& labels,
                                                   const SeriesSettings& settings) {
-  TSDB_RETURN_IF_ERROR(CheckOpen());
-  TSDB_RETURN_IF_ERROR(CheckSettings(settings));
-  if (key.empty() || key.size() > kKeyBytesMax) {
-    return Status::InvalidArgument(fmt::format("a key has 1 to {} bytes, this one {}", kKeyBytesMax, key.size()));
-  }
-  SeriesDefinition definition;
-  definition.key = std::string(key);
-  definition.created_by_key = true;
-  definition.labels = labels;
-  definition.settings = settings;
-  TSDB_ASSIGN_OR_RETURN(const SeriesId id, CreateOneSeries(*core_, std::move(definition)));
-  return SeriesRef{id};
+  return Guarded([&]() -> Result<SeriesRef> {
+    TSDB_RETURN_IF_ERROR(CheckOpen());
+    TSDB_RETURN_IF_ERROR(CheckSettings(settings));
+    if (key.empty() || key.size() > kKeyBytesMax) {
+      return Status::InvalidArgument(fmt::format("a key has 1 to {} bytes, this one {}", kKeyBytesMax, key.size()));
+    }
+    SeriesDefinition definition;
+    definition.key = std::string(key);
+    definition.created_by_key = true;
+    definition.labels = labels;
+    definition.settings = settings;
+    TSDB_ASSIGN_OR_RETURN(const SeriesId id, CreateOneSeries(*core_, std::move(definition)));
+    return SeriesRef{id};
+  });
 }
 
 Result<SeriesRef> DatabaseImpl::Resolve(const Labels& labels) {
-  TSDB_RETURN_IF_ERROR(CheckOpen());
-  TSDB_ASSIGN_OR_RETURN(const RegistryEntryPtr entry, FindSeriesByLabels(*core_, labels));
-  if (entry == nullptr) {
-    return Status::NotFound(fmt::format("no series {}", labels.CanonicalKey()));
-  }
-  return SeriesRef{entry->id};
+  return Guarded([&]() -> Result<SeriesRef> {
+    TSDB_RETURN_IF_ERROR(CheckOpen());
+    TSDB_ASSIGN_OR_RETURN(const RegistryEntryPtr entry, FindSeriesByLabels(*core_, labels));
+    if (entry == nullptr) {
+      return Status::NotFound(fmt::format("no series {}", labels.CanonicalKey()));
+    }
+    return SeriesRef{entry->id};
+  });
 }
 
 Result<SeriesRef> DatabaseImpl::ResolveKey(std::string_view key) {
-  TSDB_RETURN_IF_ERROR(CheckOpen());
-  TSDB_ASSIGN_OR_RETURN(const RegistryEntryPtr entry, FindSeriesByKey(*core_, key));
-  if (entry == nullptr) {
-    return Status::NotFound(fmt::format("no series with key {}", key));
-  }
-  return SeriesRef{entry->id};
+  return Guarded([&]() -> Result<SeriesRef> {
+    TSDB_RETURN_IF_ERROR(CheckOpen());
+    TSDB_ASSIGN_OR_RETURN(const RegistryEntryPtr entry, FindSeriesByKey(*core_, key));
+    if (entry == nullptr) {
+      return Status::NotFound(fmt::format("no series with key {}", key));
+    }
+    return SeriesRef{entry->id};
+  });
 }
 
 Result<SeriesInfo> DatabaseImpl::GetSeries(SeriesRef ref) {
-  TSDB_RETURN_IF_ERROR(CheckOpen());
-  return SeriesById(*core_, ref.id);
+  return Guarded([&]() -> Result<SeriesInfo> {
+    TSDB_RETURN_IF_ERROR(CheckOpen());
+    return SeriesById(*core_, ref.id);
+  });
 }
 
 Status DatabaseImpl::WaitForMemory() {
@@ -129,45 +144,61 @@ Status DatabaseImpl::WaitForMemory() {
 }
 
 Result<AppendResult> DatabaseImpl::Append(const WriteBatch& batch, const WriteOptions& options) {
-  TSDB_RETURN_IF_ERROR(CheckOpen());
-  TSDB_RETURN_IF_ERROR(WaitForMemory());
-  return AppendBatch(*core_, batch, options);
+  return Guarded([&]() -> Result<AppendResult> {
+    TSDB_RETURN_IF_ERROR(CheckOpen());
+    TSDB_RETURN_IF_ERROR(WaitForMemory());
+    return AppendBatch(*core_, batch, options);
+  });
 }
 
 Status DatabaseImpl::WaitDurable(CommitNumber commit) {
-  TSDB_RETURN_IF_ERROR(CheckOpen());
-  return core_->log->SyncThrough(commit);
+  return Guarded([&]() -> Status {
+    TSDB_RETURN_IF_ERROR(CheckOpen());
+    return core_->log->SyncThrough(commit);
+  });
 }
 
 Result<std::unique_ptr<QueryResult>> DatabaseImpl::Query(const QuerySpec& spec) {
-  TSDB_RETURN_IF_ERROR(CheckOpen());
-  return RunQuery(*core_, spec);
+  return Guarded([&]() -> Result<std::unique_ptr<QueryResult>> {
+    TSDB_RETURN_IF_ERROR(CheckOpen());
+    return RunQuery(*core_, spec);
+  });
 }
 
 Result<std::vector<SeriesInfo>> DatabaseImpl::ListSeries(const Selector& selector, std::uint64_t limit) {
-  TSDB_RETURN_IF_ERROR(CheckOpen());
-  return SeriesOf(*core_, selector, limit);
+  return Guarded([&]() -> Result<std::vector<SeriesInfo>> {
+    TSDB_RETURN_IF_ERROR(CheckOpen());
+    return SeriesOf(*core_, selector, limit);
+  });
 }
 
 Result<std::vector<std::string>> DatabaseImpl::LabelNames(std::string_view prefix, std::uint64_t limit) {
-  TSDB_RETURN_IF_ERROR(CheckOpen());
-  return core_->index->LabelNames(prefix, limit);
+  return Guarded([&]() -> Result<std::vector<std::string>> {
+    TSDB_RETURN_IF_ERROR(CheckOpen());
+    return core_->index->LabelNames(prefix, limit);
+  });
 }
 
 Result<std::vector<std::string>> DatabaseImpl::LabelValues(std::string_view name, std::string_view prefix,
                                                            std::uint64_t limit) {
-  TSDB_RETURN_IF_ERROR(CheckOpen());
-  return core_->index->LabelValues(name, prefix, limit);
+  return Guarded([&]() -> Result<std::vector<std::string>> {
+    TSDB_RETURN_IF_ERROR(CheckOpen());
+    return core_->index->LabelValues(name, prefix, limit);
+  });
 }
 
 Status DatabaseImpl::Flush() {
-  TSDB_RETURN_IF_ERROR(CheckOpen());
-  return engine::Flush(*core_);
+  return Guarded([&]() -> Status {
+    TSDB_RETURN_IF_ERROR(CheckOpen());
+    return engine::Flush(*core_);
+  });
 }
 
 Result<CompactReport> DatabaseImpl::Compact(const CompactOptions& options) {
-  TSDB_RETURN_IF_ERROR(CheckOpen());
-  return engine::Compact(*core_, options);
+  return Guarded([&]() -> Result<CompactReport> {
+    TSDB_RETURN_IF_ERROR(CheckOpen());
+    return engine::Compact(*core_, options);
+  });
 }
 
 void DatabaseImpl::PauseMerging() {
@@ -184,32 +215,36 @@ void DatabaseImpl::ResumeMerging() {
 }
 
 Result<std::vector<SeriesUsage>> DatabaseImpl::MeasureUsage(const Selector& selector) {
-  TSDB_RETURN_IF_ERROR(CheckOpen());
-  return engine::MeasureUsage(*core_, selector);
+  return Guarded([&]() -> Result<std::vector<SeriesUsage>> {
+    TSDB_RETURN_IF_ERROR(CheckOpen());
+    return engine::MeasureUsage(*core_, selector);
+  });
 }
 
 Status DatabaseImpl::Close() {
-  if (core_->closed.exchange(true)) {
-    return Status::Ok();
-  }
-  // The flush below may not ring any more: its thread ends first.
-  scheduler_.reset();
-  core_->wake_scheduler = nullptr;
-  CancelMerge(*core_);
-  merge_scheduler_.reset();
-  core_->wake_merging = nullptr;
-  Status status = engine::Flush(*core_);
-  if (status.ok()) {
-    status = core_->log->RemoveThrough(core_->log->last_assigned(), true);
-  }
-  if (status.ok() && core_->options.background) {
-    MergeBeforeClose(*core_);
-  }
-  { MutexLock merge_ended(core_->merge_mutex); }
-  RemoveRetired(*core_, true);
-  const Status index_status = core_->index->Close();
-  core_->lock.reset();
-  return status.ok() ? index_status : status;
+  return Guarded([&]() -> Status {
+    if (core_->closed.exchange(true)) {
+      return Status::Ok();
+    }
+    // The flush below may not ring any more: its thread ends first.
+    scheduler_.reset();
+    core_->wake_scheduler = nullptr;
+    CancelMerge(*core_);
+    merge_scheduler_.reset();
+    core_->wake_merging = nullptr;
+    Status status = engine::Flush(*core_);
+    if (status.ok()) {
+      status = core_->log->RemoveThrough(core_->log->last_assigned(), true);
+    }
+    if (status.ok() && core_->options.background) {
+      MergeBeforeClose(*core_);
+    }
+    { MutexLock merge_ended(core_->merge_mutex); }
+    RemoveRetired(*core_, true);
+    const Status index_status = core_->index->Close();
+    core_->lock.reset();
+    return status.ok() ? index_status : status;
+  });
 }
 
 Stats DatabaseImpl::GetStats() {

@@ -1,5 +1,7 @@
 #include "engine/definition_queue.h"
 
+#include <new>
+
 namespace tsdb::engine {
 
 void DefinitionQueue::Push(PendingDefinitions* pending) {
@@ -33,8 +35,12 @@ void DefinitionQueue::Drain(Registry& registry, index::SeriesIndex& index) {
         continue;
       }
       const SeriesDefinition& definition = (*pending->definitions)[i];
-      index.Apply(definition);
-      pending->generation->AddDefinition(definition);
+      try {
+        index.Apply(definition);
+        pending->generation->AddDefinition(definition);
+      } catch (const std::bad_alloc&) {
+        incomplete_.store(true, std::memory_order_release);
+      }
       entry->state.store(RegistryEntry::State::kLive, std::memory_order_release);
     }
     size_.fetch_sub(1, std::memory_order_release);
@@ -43,6 +49,15 @@ void DefinitionQueue::Drain(Registry& registry, index::SeriesIndex& index) {
   if (any) {
     decided_.NotifyAll();
   }
+}
+
+void DefinitionQueue::TakeBack(Registry& registry, std::vector<RegistryEntryPtr>* entries) {
+  MutexLock lock(mutex_);
+  for (const RegistryEntryPtr& entry : *entries) {
+    registry.Remove(entry);
+  }
+  entries->clear();
+  decided_.NotifyAll();
 }
 
 void DefinitionQueue::WaitDecided(const RegistryEntry& entry) {

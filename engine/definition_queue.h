@@ -20,6 +20,10 @@
 
 namespace tsdb::engine {
 
+/// Message of kOutOfMemory when incomplete().
+inline constexpr const char* kIncomplete =
+    "a new series found no memory; the log has it: close the database and open it again";
+
 /// The new series of one record; lives in the operation until it left the queue.
 struct PendingDefinitions {
   const wal::LogRecord* record = nullptr;
@@ -32,10 +36,16 @@ struct PendingDefinitions {
 class DefinitionQueue {
  public:
   void Push(PendingDefinitions* pending) TSDB_EXCLUDES(mutex_);
-  /// Handles everything at the front whose record is decided. Cheap when there is nothing.
+  /// Handles everything at the front whose record is decided. Cheap when there is nothing. Does not throw: see
+  /// incomplete().
   void Drain(Registry& registry, index::SeriesIndex& index) TSDB_EXCLUDES(mutex_);
   /// Returns when `entry` is no longer kOrdered.
   void WaitDecided(const RegistryEntry& entry) TSDB_EXCLUDES(mutex_);
+  /// Forgets entries that were inserted as kOrdered for a record that got no number.
+  void TakeBack(Registry& registry, std::vector<RegistryEntryPtr>* entries) TSDB_EXCLUDES(mutex_);
+  /// True once a logged definition found no memory in the index or the generation: neither is to be read, and nothing
+  /// is to be flushed. The log has it: the database must be opened again.
+  bool incomplete() const { return incomplete_.load(std::memory_order_acquire); }
 
  private:
   Mutex mutex_;  // guards the queue and Generation::definitions of generations whose cut is not done
@@ -44,6 +54,7 @@ class DefinitionQueue {
   PendingDefinitions* back_ TSDB_GUARDED_BY(mutex_) = nullptr;
   /// Release in Push, acquire in Drain: a thread whose record was written behind a push sees it.
   std::atomic<std::uint64_t> size_{0};
+  std::atomic<bool> incomplete_{false};
 };
 
 }  // namespace tsdb::engine

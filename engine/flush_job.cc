@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -80,12 +81,35 @@ Status SettleGeneration(Core& core, const Generation& generation) {
   if (core.log != nullptr) {
     TSDB_RETURN_IF_ERROR(core.log->SyncThrough(generation.cut));
   }
+  bool settled = true;
   for (Stripe& stripe : core.stripes) {
     MutexLock lock(stripe.mutex);
     stripe.Drain();
+    settled = stripe.Settle() && settled;
   }
   core.definitions.Drain(core.registry, *core.index);
-  return Status::Ok();
+  if (core.definitions.incomplete()) {
+    return Status::OutOfMemory(kIncomplete);
+  }
+  return settled ? Status::Ok() : Status::OutOfMemory("samples that were written found no memory yet");
+}
+
+// What follows a flush that has happened. None of it changes an answer: the next flush or open makes up for it.
+void TidyUp(Core& core, CommitNumber flushed) TSDB_REQUIRES(core.flush_mutex) {
+  try {
+    if (Status status = core.index->Persist(flushed); !status.ok()) {
+      // The index is a cache: what it does not hold now, the catalogue brings back at the next open.
+      core.Log(LogLevel::kWarning, fmt::format("index not persisted: {}", status.ToString()));
+    }
+    if (core.log == nullptr) {
+      return;
+    }
+    if (Status status = core.log->RemoveThrough(flushed, false); !status.ok()) {
+      core.Log(LogLevel::kWarning, fmt::format("log segments not removed: {}", status.ToString()));
+    }
+  } catch (const std::bad_alloc&) {
+    core.Log(LogLevel::kWarning, "no memory to tidy up behind a flush; the next one does");
+  }
 }
 
 Status FlushGeneration(Core& core, const std::shared_ptr<Generation>& generation) TSDB_REQUIRES(core.flush_mutex) {
@@ -114,15 +138,7 @@ Status FlushGeneration(Core& core, const std::shared_ptr<Generation>& generation
     core.flush_bytes.fetch_add(meta.bytes, std::memory_order_relaxed);
   }
   core.registry.AdvanceAge();
-  if (Status status = core.index->Persist(generation->cut); !status.ok()) {
-    // The index is a cache: what it does not hold now, the catalogue brings back at the next open.
-    core.Log(LogLevel::kWarning, fmt::format("index not persisted: {}", status.ToString()));
-  }
-  if (core.log != nullptr) {
-    if (Status status = core.log->RemoveThrough(generation->cut, false); !status.ok()) {
-      core.Log(LogLevel::kWarning, fmt::format("log segments not removed: {}", status.ToString()));
-    }
-  }
+  TidyUp(core, generation->cut);
   return Status::Ok();
 }
 
@@ -148,16 +164,25 @@ Status FlushLocked(Core& core, CommitNumber replayed) TSDB_REQUIRES(core.flush_m
   }
 }
 
-Status FlushAndTell(Core& core, CommitNumber replayed) {
-  Status status;
-  {
-    MutexLock lock(core.flush_mutex);
-    status = FlushLocked(core, replayed);
+Status TryFlush(Core& core, CommitNumber replayed) {
+  try {
+    Status status;
+    {
+      MutexLock lock(core.flush_mutex);
+      status = FlushLocked(core, replayed);
+    }
+    core.RefreshMemory();
+    return status;
+  } catch (const std::bad_alloc&) {
+    return Status::OutOfMemory("no memory");
   }
-  core.RefreshMemory();
+}
+
+Status FlushAndTell(Core& core, CommitNumber replayed) {
+  Status status = TryFlush(core, replayed);
   if (!status.ok()) {
     core.flush_failures.fetch_add(1, std::memory_order_relaxed);
-    core.Log(LogLevel::kError, fmt::format("flush failed, the log keeps everything: {}", status.ToString()));
+    core.LogFailure(LogLevel::kError, "flush failed, the log keeps everything", status);
   } else {
     core.merge_check.store(true);
     if (core.wake_merging) {

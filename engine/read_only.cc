@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "engine/guarded.h"
 #include "engine/look.h"
 #include "engine/open.h"
 #include "engine/query/query_result.h"
@@ -28,8 +29,10 @@ Status ReadOnly(std::string_view what) {
 
 Result<std::unique_ptr<Database>> OpenDatabaseReadOnly(const std::string& path, const ReadOnlyOptions& options,
                                                        const Environment& environment) {
-  TSDB_ASSIGN_OR_RETURN(auto follower, Follower::Open(path, options, environment));
-  return std::unique_ptr<Database>(std::make_unique<ReadOnlyDatabase>(std::move(follower), options.lazy_head));
+  return Guarded([&]() -> Result<std::unique_ptr<Database>> {
+    TSDB_ASSIGN_OR_RETURN(auto follower, Follower::Open(path, options, environment));
+    return std::unique_ptr<Database>(std::make_unique<ReadOnlyDatabase>(std::move(follower), options.lazy_head));
+  });
 }
 
 ReadOnlyDatabase::ReadOnlyDatabase(std::unique_ptr<Follower> follower, bool lazy_head)
@@ -64,60 +67,76 @@ Result<std::vector<SeriesUsage>> ReadOnlyDatabase::MeasureUsage(const Selector& 
 }
 
 Result<SeriesRef> ReadOnlyDatabase::Resolve(const Labels& labels) {
-  TSDB_RETURN_IF_ERROR(CheckOpen());
-  const Labels* set = &labels;
-  TSDB_ASSIGN_OR_RETURN(const auto found, core_.index->FindByLabels({&set, 1}));
-  if (!found[0]) {
-    return Status::NotFound(fmt::format("no series {}", labels.CanonicalKey()));
-  }
-  return SeriesRef{found[0]->id};
+  return Guarded([&]() -> Result<SeriesRef> {
+    TSDB_RETURN_IF_ERROR(CheckOpen());
+    const Labels* set = &labels;
+    TSDB_ASSIGN_OR_RETURN(const auto found, core_.index->FindByLabels({&set, 1}));
+    if (!found[0]) {
+      return Status::NotFound(fmt::format("no series {}", labels.CanonicalKey()));
+    }
+    return SeriesRef{found[0]->id};
+  });
 }
 
 Result<SeriesRef> ReadOnlyDatabase::ResolveKey(std::string_view key) {
-  TSDB_RETURN_IF_ERROR(CheckOpen());
-  TSDB_ASSIGN_OR_RETURN(const auto found, core_.index->FindByKey(key));
-  if (!found) {
-    return Status::NotFound(fmt::format("no series with key {}", key));
-  }
-  return SeriesRef{found->id};
+  return Guarded([&]() -> Result<SeriesRef> {
+    TSDB_RETURN_IF_ERROR(CheckOpen());
+    TSDB_ASSIGN_OR_RETURN(const auto found, core_.index->FindByKey(key));
+    if (!found) {
+      return Status::NotFound(fmt::format("no series with key {}", key));
+    }
+    return SeriesRef{found->id};
+  });
 }
 
 Result<SeriesInfo> ReadOnlyDatabase::GetSeries(SeriesRef ref) {
-  TSDB_RETURN_IF_ERROR(CheckOpen());
-  return SeriesById(core_, ref.id);
+  return Guarded([&]() -> Result<SeriesInfo> {
+    TSDB_RETURN_IF_ERROR(CheckOpen());
+    return SeriesById(core_, ref.id);
+  });
 }
 
 Result<std::unique_ptr<QueryResult>> ReadOnlyDatabase::Query(const QuerySpec& spec) {
-  TSDB_RETURN_IF_ERROR(CheckOpen());
-  if (!lazy_head_) {
+  return Guarded([&]() -> Result<std::unique_ptr<QueryResult>> {
+    TSDB_RETURN_IF_ERROR(CheckOpen());
+    if (!lazy_head_) {
+      return RunQuery(core_, spec);
+    }
+    // The query pins the version that was made for it before another one makes the next.
+    MutexLock lock(follow_mutex_);
+    TSDB_RETURN_IF_ERROR(follower_->RefreshFor(spec.selector));
     return RunQuery(core_, spec);
-  }
-  // The query pins the version that was made for it before another one makes the next.
-  MutexLock lock(follow_mutex_);
-  TSDB_RETURN_IF_ERROR(follower_->RefreshFor(spec.selector));
-  return RunQuery(core_, spec);
+  });
 }
 
 Result<std::vector<SeriesInfo>> ReadOnlyDatabase::ListSeries(const Selector& selector, std::uint64_t limit) {
-  TSDB_RETURN_IF_ERROR(CheckOpen());
-  return SeriesOf(core_, selector, limit);
+  return Guarded([&]() -> Result<std::vector<SeriesInfo>> {
+    TSDB_RETURN_IF_ERROR(CheckOpen());
+    return SeriesOf(core_, selector, limit);
+  });
 }
 
 Result<std::vector<std::string>> ReadOnlyDatabase::LabelNames(std::string_view prefix, std::uint64_t limit) {
-  TSDB_RETURN_IF_ERROR(CheckOpen());
-  return core_.index->LabelNames(prefix, limit);
+  return Guarded([&]() -> Result<std::vector<std::string>> {
+    TSDB_RETURN_IF_ERROR(CheckOpen());
+    return core_.index->LabelNames(prefix, limit);
+  });
 }
 
 Result<std::vector<std::string>> ReadOnlyDatabase::LabelValues(std::string_view name, std::string_view prefix,
                                                                std::uint64_t limit) {
-  TSDB_RETURN_IF_ERROR(CheckOpen());
-  return core_.index->LabelValues(name, prefix, limit);
+  return Guarded([&]() -> Result<std::vector<std::string>> {
+    TSDB_RETURN_IF_ERROR(CheckOpen());
+    return core_.index->LabelValues(name, prefix, limit);
+  });
 }
 
 Status ReadOnlyDatabase::Refresh() {
-  TSDB_RETURN_IF_ERROR(CheckOpen());
-  MutexLock lock(follow_mutex_);
-  return follower_->Refresh();
+  return Guarded([&]() -> Status {
+    TSDB_RETURN_IF_ERROR(CheckOpen());
+    MutexLock lock(follow_mutex_);
+    return follower_->Refresh();
+  });
 }
 
 Status ReadOnlyDatabase::Close() {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <new>
 #include <random>
 #include <utility>
 
@@ -39,6 +40,17 @@ Status CheckMayCreate(FileSystem& fs, const std::string& path, const OpenOptions
     if (std::find(std::begin(kOwnNames), std::end(kOwnNames), entry.name) == std::end(kOwnNames)) {
       return Status::InvalidArgument(
           fmt::format("{} holds {} and is no database: choose an empty directory", path, entry.name));
+    }
+  }
+  // CURRENT is there before any of these: a database without it has lost it, and must not be written over.
+  for (const char* folder : {"chunks", "catalogue", "wal"}) {
+    const auto files = fs.List(JoinPath(path, folder));
+    if (!files.ok() && files.status().code() != StatusCode::kNotFound) {
+      return files.status();
+    }
+    if (files.ok() && !files->empty()) {
+      return Status::Corruption(fmt::format("{}: missing, but {} holds {}: restore it, or choose an empty directory",
+                                            JoinPath(path, "CURRENT"), JoinPath(path, folder), (*files)[0].name));
     }
   }
   return Status::Ok();
@@ -102,7 +114,9 @@ class ReplayIntoHead final : public wal::ReplayVisitor {
   }
 
   void ApplyWaiting(std::span<const wal::Put> puts, std::size_t* begin, std::size_t end) {
-    ApplyPuts(&generation(), puts.data() + *begin, series_.data(), end - *begin);
+    if (ApplyPuts(&generation(), puts.data() + *begin, series_.data(), end - *begin) != end - *begin) {
+      throw std::bad_alloc();  // ends the open; nothing is lost with it
+    }
     core_.recovery.samples += end - *begin;
     *begin = end;
     series_.clear();
@@ -233,8 +247,11 @@ Status OpenLog(Core& core, const chunk::ManifestState& state, const wal::ReplayR
   options.last_segment = std::max(state.last_segment, report.last_segment);
   options.last_wall_nanos = std::max(state.last_wall_nanos, report.last_wall_nanos);
   options.on_state_change = [&core](const Status& status) {
-    core.Log(status.ok() ? LogLevel::kInfo : LogLevel::kError,
-             status.ok() ? "writing works again" : fmt::format("writing fails: {}", status.ToString()));
+    if (status.ok()) {
+      core.Log(LogLevel::kInfo, "writing works again");
+    } else {
+      core.LogFailure(LogLevel::kError, "writing fails", status);
+    }
   };
   TSDB_ASSIGN_OR_RETURN(core.log,
                         wal::Log::Open(*core.fs, *core.clock, JoinPath(core.path, "wal"), std::move(options)));

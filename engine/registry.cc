@@ -1,6 +1,7 @@
 #include "engine/registry.h"
 
 #include <functional>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -68,38 +69,52 @@ RegistryEntryPtr Registry::FindById(SeriesId id) const {
 }
 
 RegistryEntryPtr Registry::Insert(const SeriesDefinition& definition, RegistryEntry::State state) {
-  RegistryEntryPtr entry;
+  auto entry = std::make_shared<RegistryEntry>();
+  entry->id = definition.id;
+  entry->created_by_key = definition.created_by_key;
+  entry->settings = definition.settings;
+  entry->identity = definition.created_by_key ? definition.key : EncodeIdentity(definition.labels);
+  entry->hash = definition.created_by_key ? LabelsHash{} : definition.labels.Hash();
+  entry->state.store(state, std::memory_order_release);
+  Touch(*entry);
+  IdShard& id_shard = ShardOfId(definition.id);
   {
-    IdShard& shard = ShardOfId(definition.id);
-    WriteLock lock(shard.mutex);
-    auto& slot = shard.by_id[definition.id.value];
-    if (slot != nullptr) {
-      return slot;
+    WriteLock lock(id_shard.mutex);
+    const auto [it, inserted] = id_shard.by_id.try_emplace(definition.id.value, entry);
+    if (!inserted) {
+      return it->second;
     }
-    slot = std::make_shared<RegistryEntry>();
-    entry = slot;
-    entry->id = definition.id;
-    entry->created_by_key = definition.created_by_key;
-    entry->settings = definition.settings;
-    entry->identity = definition.created_by_key ? definition.key : EncodeIdentity(definition.labels);
-    entry->hash = definition.created_by_key ? LabelsHash{} : definition.labels.Hash();
-    entry->state.store(state, std::memory_order_release);
-    Touch(*entry);
   }
-  if (definition.created_by_key) {
-    IdentityShard& shard = ShardOfKey(entry->identity);
-    WriteLock lock(shard.mutex);
-    // The old entry owns the text of its map key: both are exchanged.
-    shard.by_key.erase(entry->identity);
-    shard.by_key.emplace(entry->identity, entry);
-  } else {
-    IdentityShard& shard = identity_shards_[entry->hash.high % kShards];
-    WriteLock lock(shard.mutex);
-    shard.by_labels[entry->hash] = entry;
+  try {
+    AddIdentity(entry);
+  } catch (const std::bad_alloc&) {
+    WriteLock lock(id_shard.mutex);
+    id_shard.by_id.erase(definition.id.value);
+    throw;
   }
   size_.fetch_add(1, std::memory_order_relaxed);
   memory_bytes_.fetch_add(BytesOf(*entry), std::memory_order_relaxed);
   return entry;
+}
+
+// Replaces what had the name; throws std::bad_alloc with the maps as before.
+void Registry::AddIdentity(const RegistryEntryPtr& entry) {
+  if (!entry->created_by_key) {
+    IdentityShard& shard = identity_shards_[entry->hash.high % kShards];
+    WriteLock lock(shard.mutex);
+    shard.by_labels[entry->hash] = entry;
+    return;
+  }
+  IdentityShard& shard = ShardOfKey(entry->identity);
+  WriteLock lock(shard.mutex);
+  const auto [it, inserted] = shard.by_key.try_emplace(entry->identity, entry);
+  if (!inserted) {
+    // The old entry owns the text of its map key: both are exchanged.
+    auto node = shard.by_key.extract(it);
+    node.key() = entry->identity;
+    node.mapped() = entry;
+    shard.by_key.insert(std::move(node));
+  }
 }
 
 // Takes the entry out of the maps of identities and of the counts; it is out of by_id already.

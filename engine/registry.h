@@ -55,7 +55,8 @@ class Registry {
   RegistryEntryPtr FindByKey(std::string_view key) const;
   RegistryEntryPtr FindById(SeriesId id) const;
 
-  /// Adds a series; when another thread added its id meanwhile, that entry comes back.
+  /// Adds a series; when another thread added its id meanwhile, that entry comes back. Throws std::bad_alloc with the
+  /// registry as before.
   RegistryEntryPtr Insert(const SeriesDefinition& definition, RegistryEntry::State state);
   /// Forgets an entry whose record failed.
   void Remove(const RegistryEntryPtr& entry);
@@ -88,6 +89,7 @@ class Registry {
   };
   static std::uint64_t BytesOf(const RegistryEntry& entry);
   void Touch(RegistryEntry& entry) const;
+  void AddIdentity(const RegistryEntryPtr& entry);
   void Forget(const RegistryEntryPtr& entry);
   void EvictUnusedSince(std::uint64_t age);
   IdentityShard& ShardOfKey(std::string_view key) const;

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <new>
 #include <thread>
 
 #include "base/mutex.h"
@@ -21,6 +22,16 @@ namespace {
 constexpr std::uint64_t kGroupBytesMax = 4ull << 20;
 
 bool TooLarge(const LogRecord& record) { return record.payload.size() > kRecordBytesMax; }
+
+/// The leader serves other threads: running out of memory is an outcome of what it did for them, not an exception.
+template <typename F>
+Status WithoutThrowing(const F& step) {
+  try {
+    return step();
+  } catch (const std::bad_alloc&) {
+    return Status::OutOfMemory("no memory");
+  }
+}
 
 }  // namespace
 
@@ -130,7 +141,7 @@ GroupCommitLog::~GroupCommitLog() {
 
 Status GroupCommitLog::Start() {
   TakeLeadership();
-  Status status = writer_.Open();
+  Status status = WithoutThrowing([this]() TSDB_NO_THREAD_SAFETY_ANALYSIS { return writer_.Open(); });
   {
     MutexLock lock(mutex_);
     PublishWriter();
@@ -183,6 +194,9 @@ Status GroupCommitLog::Write(LogRecord* record) {
       WriteGroup();
     }
     PassLeadership();
+  }
+  if (record->state() == LogRecord::State::kFailed && record->status_.ok()) {
+    return Status::OutOfMemory("no memory");
   }
   return std::move(record->status_);
 }
@@ -269,7 +283,7 @@ void GroupCommitLog::WriteGroup() {
   if (!group.first) {
     return;
   }
-  Status status = WriteFrameOf(group);
+  Status status = WithoutThrowing([&]() TSDB_NO_THREAD_SAFETY_ANALYSIS { return WriteFrameOf(group); });
   if (!status.ok()) {
     Fail(group, status);
     if (!TooLarge(*group.first)) {
@@ -321,7 +335,11 @@ void GroupCommitLog::Fail(const Group& group, const Status& status) {
 // Under mutex_, so that a thread about to wait sees it.
 void GroupCommitLog::Settle(LogRecord* record, LogRecord::State state, const Status& status) {
   if (!status.ok()) {
-    record->status_ = status;
+    // Write says so itself should there be no memory for the copy.
+    static_cast<void>(WithoutThrowing([&] {
+      record->status_ = status;
+      return Status();
+    }));
   }
   CondVar* const wake = record->wake_;
   record->state_.store(state, std::memory_order_release);
@@ -352,7 +370,7 @@ void GroupCommitLog::NoteOutcome(const Status& status) {
 
 Status GroupCommitLog::SyncLed() {
   const bool had_unsynced = writer_.has_unsynced();
-  Status status = writer_.Sync();
+  Status status = WithoutThrowing([this]() TSDB_NO_THREAD_SAFETY_ANALYSIS { return writer_.Sync(); });
   bool failing = false;
   {
     MutexLock lock(mutex_);
@@ -407,7 +425,8 @@ void GroupCommitLog::RequestRoll() {
 
 Status GroupCommitLog::RemoveThrough(CommitNumber commit, bool include_active) {
   TakeLeadership();
-  Status status = writer_.RemoveThrough(commit, include_active);
+  Status status = WithoutThrowing(
+      [&]() TSDB_NO_THREAD_SAFETY_ANALYSIS { return writer_.RemoveThrough(commit, include_active); });
   {
     MutexLock lock(mutex_);
     PublishWriter();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <new>
 
 #include "base/safeguard.h"
 #include "wal/replay.h"
@@ -100,6 +101,18 @@ void LogWriter::Settle(CommitNumber commit) {
 }
 
 Status LogWriter::FinishFrame(CommitNumber first, bool sync) {
+  frame_touched_disk_ = false;
+  try {
+    return WriteFinishedFrame(first, sync);
+  } catch (const std::bad_alloc&) {
+    AbandonFrame();
+    given_up_ = given_up_ || frame_touched_disk_;
+    const Status status = Status::OutOfMemory("no memory");
+    return frame_touched_disk_ ? AsFailed(status) : status;
+  }
+}
+
+Status LogWriter::WriteFinishedFrame(CommitNumber first, bool sync) {
   const std::size_t payload_bytes = pending_.size() - frame_at_ - kFrameHeaderBytes;
   if (payload_bytes > std::numeric_limits<std::uint32_t>::max()) {
     AbandonFrame();
@@ -127,7 +140,6 @@ Status LogWriter::FinishFrame(CommitNumber first, bool sync) {
   SealFrame(pending_.data() + frame_at_, header,
             file_ && !given_up_ ? FrameSeed(store_id_, number_, file_->size()) : 0);
 
-  frame_touched_disk_ = false;
   Status status = file_ && !given_up_ ? WriteFrame(sync) : BeginSegment();
   if (!status.ok()) {
     AbandonFrame();
@@ -213,14 +225,21 @@ Status LogWriter::Sync() {
 
 // Everything pending goes into the new segment, so that afterwards nothing is unsynced.
 Status LogWriter::BeginSegment() {
+  closed_.reserve(closed_.size() + 2);  // what is retired here, and a file that cannot be removed again
   RetireSegment();
   const std::uint64_t number = ++number_;
-  TSDB_ASSIGN_OR_RETURN(auto file, fs_.OpenWritable(PathOf(number), OpenMode::kCreate));
-  Status status = FillNewSegment(*file, number);
+  const std::string path = PathOf(number);
+  TSDB_ASSIGN_OR_RETURN(auto file, fs_.OpenWritable(path, OpenMode::kCreate));
+  Status status;
+  try {
+    status = FillNewSegment(*file, number);
+  } catch (const std::bad_alloc&) {
+    status = Status::OutOfMemory("no memory");
+  }
   if (!status.ok()) {
     // Should the file come back after a power cut, the header of the segment that succeeds makes its frames void.
     file.reset();
-    if (Status removed = fs_.RemoveFile(PathOf(number)); !removed.ok()) {
+    if (Status removed = fs_.RemoveFile(path); !removed.ok()) {
       closed_.push_back({number, last_valid_, 0});
     }
     return status;
@@ -308,6 +327,7 @@ Status LogWriter::RemoveThrough(CommitNumber commit, bool include_active) {
   if (!status.ok() || !include_active || !file_ || !closed_.empty() || last_valid_ > commit) {
     return status;
   }
+  closed_.reserve(closed_.size() + 1);
   ClearPending();  // it is in files
   synced_through_ = settled_;
   RetireSegment();

@@ -69,6 +69,7 @@ class LogWriter {
 
   std::string PathOf(std::uint64_t number) const;
   Status ReserveFor(std::uint64_t bytes);
+  Status WriteFinishedFrame(CommitNumber first, bool sync);
   Status WriteFrame(bool sync);
   void ClearPending();
   Status SyncFile();

@@ -6,30 +6,35 @@
 namespace tsdb::engine {
 
 std::ptrdiff_t HeadSeries::Put(Timestamp time, double value) {
-  ++samples_;
-  oldest_time_ = std::min(oldest_time_, time);
   const bool in_order = open_.count() == 0 ? (full_ == nullptr || time > full_->back().last_time())
                                            : time > open_.last_time();
+  std::ptrdiff_t grown = 0;
   if (!in_order) {
-    std::ptrdiff_t grown = 0;
     if (late_ == nullptr) {
-      late_ = std::make_unique<LateSamples>();
-      grown += static_cast<std::ptrdiff_t>(sizeof(LateSamples));
+      auto late = std::make_unique<LateSamples>();
+      grown = late->Put(time, value) + static_cast<std::ptrdiff_t>(sizeof(LateSamples));
+      late_ = std::move(late);
+    } else {
+      grown = late_->Put(time, value);
     }
-    return grown + late_->Put(time, value);
-  }
-  std::ptrdiff_t grown = -static_cast<std::ptrdiff_t>(open_.memory_bytes());
-  if (open_.count() >= kHeadChunkSamplesMax) {
-    if (full_ == nullptr) {
-      full_ = std::make_unique<std::vector<chunk::HeadChunk>>();
+  } else {
+    grown = -static_cast<std::ptrdiff_t>(open_.memory_bytes());
+    if (open_.count() >= kHeadChunkSamplesMax) {
+      if (full_ == nullptr) {
+        full_ = std::make_unique<std::vector<chunk::HeadChunk>>();
+      }
+      grown += static_cast<std::ptrdiff_t>(open_.memory_bytes() + sizeof(chunk::HeadChunk));
+      full_->push_back(std::move(open_));
+      open_ = chunk::HeadChunk();
     }
-    grown += static_cast<std::ptrdiff_t>(open_.memory_bytes() + sizeof(chunk::HeadChunk));
-    full_->push_back(std::move(open_));
-    open_ = chunk::HeadChunk();
+    open_.Append(time, value);
+    newest_time_ = std::max(newest_time_, time);
+    grown += static_cast<std::ptrdiff_t>(open_.memory_bytes());
   }
-  open_.Append(time, value);
-  newest_time_ = std::max(newest_time_, time);
-  return grown + static_cast<std::ptrdiff_t>(open_.memory_bytes());
+  // Only now: nothing has changed for a reader when there was no memory.
+  ++samples_;
+  oldest_time_ = std::min(oldest_time_, time);
+  return grown;
 }
 
 std::optional<double> HeadSeries::Find(Timestamp time) const {

@@ -38,7 +38,8 @@ class HeadSeries {
   Timestamp oldest_time() const { return oldest_time_; }
   const void* tail() const { return open_.tail(); }
 
-  /// Takes in a sample; an older one at the same time is replaced. Returns by how many bytes the memory grew.
+  /// Takes in a sample; an older one at the same time is replaced. Returns by how many bytes the memory grew. Throws
+  /// std::bad_alloc with the samples as before.
   std::ptrdiff_t Put(Timestamp time, double value);
 
   /// Value at `time`; nullopt when there is none. Cost: one chunk is decoded unless it is the newest or a late sample.

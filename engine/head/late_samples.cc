@@ -1,6 +1,7 @@
 #include "engine/head/late_samples.h"
 
 #include <algorithm>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -38,7 +39,7 @@ std::ptrdiff_t LateSamples::MemoryBytes() const {
 
 std::ptrdiff_t LateSamples::Put(Timestamp time, double value) {
   const std::ptrdiff_t before = MemoryBytes();
-  newest_time_ = empty() ? time : std::max(newest_time_, time);
+  const Timestamp newest = empty() ? time : std::max(newest_time_, time);
   if (buffer_.empty() && !chunks_.empty() && time > chunks_.back().last_time() &&
       chunks_.back().count() < kChunkMax) {
     chunks_.back().Append(time, value);
@@ -48,19 +49,28 @@ std::ptrdiff_t LateSamples::Put(Timestamp time, double value) {
       DrainBuffer();
     }
   }
+  newest_time_ = newest;
   return MemoryBytes() - before;
 }
 
 void LateSamples::DrainBuffer() {
   SortKeepingLast(&buffer_);
-  for (const Sample& sample : buffer_) {
-    if (chunks_.empty() || sample.time <= chunks_.back().last_time() || chunks_.back().count() >= kChunkMax) {
-      chunk_bytes_ += chunks_.empty() ? 0 : chunks_.back().memory_bytes();
-      chunks_.emplace_back();
+  try {
+    for (const Sample& sample : buffer_) {
+      if (chunks_.empty() || sample.time <= chunks_.back().last_time() || chunks_.back().count() >= kChunkMax) {
+        chunks_.emplace_back();
+        chunk_bytes_ += chunks_.size() < 2 ? 0 : chunks_[chunks_.size() - 2].memory_bytes();
+      }
+      chunks_.back().Append(sample.time, sample.value);
     }
-    chunks_.back().Append(sample.time, sample.value);
+    buffer_.clear();
+  } catch (const std::bad_alloc&) {
+    // The buffer keeps all of them, also those that are in a chunk now: they say the same. The next sample tries again.
+    if (!chunks_.empty() && chunks_.back().count() == 0) {
+      chunks_.pop_back();
+      chunk_bytes_ -= chunks_.empty() ? 0 : chunks_.back().memory_bytes();
+    }
   }
-  buffer_.clear();
 }
 
 std::optional<double> FindInChunk(const chunk::HeadChunk& chunk, Timestamp time) {

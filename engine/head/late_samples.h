@@ -23,7 +23,7 @@ namespace tsdb::engine {
 
 class LateSamples {
  public:
-  /// Returns by how many bytes the memory behind this object grew.
+  /// Returns by how many bytes the memory behind this object grew. Throws std::bad_alloc with the samples as before.
   std::ptrdiff_t Put(Timestamp time, double value);
 
   bool empty() const { return chunks_.empty() && buffer_.empty(); }

@@ -1,18 +1,39 @@
 #include "engine/head/stripe.h"
 
-namespace tsdb::engine {
+#include <new>
 
-void ApplyPuts(Generation* generation, const wal::Put* puts, HeadSeries* const* series, std::size_t count) {
+namespace tsdb::engine {
+namespace {
+
+/// Room for samples kept between batches.
+constexpr std::size_t kKeptUnapplied = 1024;
+
+}  // namespace
+
+std::size_t ApplyPuts(Generation* generation, const wal::Put* puts, HeadSeries* const* series, std::size_t count) {
   constexpr std::size_t kAhead = 8;
   std::ptrdiff_t grown = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    if (i + kAhead < count) {
-      __builtin_prefetch(series[i + kAhead]->tail(), 1);
+  std::size_t i = 0;
+  try {
+    for (; i < count; ++i) {
+      if (i + kAhead < count) {
+        __builtin_prefetch(series[i + kAhead]->tail(), 1);
+      }
+      grown += series[i]->Put(puts[i].time, puts[i].value);
     }
-    grown += series[i]->Put(puts[i].time, puts[i].value);
+  } catch (const std::bad_alloc&) {
+    // The caller keeps the rest.
   }
   generation->AddMemory(grown);
-  generation->AddSamples(count);
+  generation->AddSamples(i);
+  return i;
+}
+
+void Stripe::ReserveFor(std::size_t puts) {
+  const std::size_t needed = unapplied.size() + queued + puts;
+  if (unapplied.capacity() < needed) {
+    unapplied.reserve(needed);
+  }
 }
 
 void Stripe::Drain() {
@@ -26,10 +47,37 @@ void Stripe::Drain() {
     if (front == nullptr) {
       back = nullptr;
     }
-    if (state == wal::LogRecord::State::kWritten) {
-      ApplyPuts(slice->generation, slice->puts, slice->series, slice->count);
+    queued -= slice->count;
+    if (state != wal::LogRecord::State::kWritten) {
+      continue;
+    }
+    std::size_t applied = 0;
+    if (unapplied.empty()) [[likely]] {
+      applied = ApplyPuts(slice->generation, slice->puts, slice->series, slice->count);
+    }
+    for (; applied < slice->count; ++applied) {
+      const wal::Put& put = slice->puts[applied];
+      unapplied.push_back({slice->generation, slice->series[applied], put.time, put.value});  // reserved
     }
   }
+  if (unapplied.empty() && unapplied.capacity() > kKeptUnapplied) {
+    unapplied = {};
+  }
+}
+
+bool Stripe::Settle() {
+  std::size_t done = 0;
+  try {
+    for (; done < unapplied.size(); ++done) {
+      const UnappliedPut& put = unapplied[done];
+      put.generation->AddMemory(put.series->Put(put.time, put.value));
+      put.generation->AddSamples(1);
+    }
+  } catch (const std::bad_alloc&) {
+    // The next caller tries again.
+  }
+  unapplied.erase(unapplied.begin(), unapplied.begin() + static_cast<std::ptrdiff_t>(done));
+  return unapplied.empty();
 }
 
 }  // namespace tsdb::engine

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "base/mutex.h"
 #include "engine/head/generation.h"
@@ -28,6 +29,14 @@ struct PendingSlice {
   PendingSlice* next = nullptr;
 };
 
+/// A sample that is logged and found no memory when it was to be applied.
+struct UnappliedPut {
+  Generation* generation = nullptr;
+  HeadSeries* series = nullptr;
+  Timestamp time = 0;
+  double value = 0;
+};
+
 struct Stripe {
   Mutex mutex;
   /// The mutable generation as this stripe sees it; changed by a cut, which holds all stripes.
@@ -35,19 +44,31 @@ struct Stripe {
   PendingSlice* front TSDB_GUARDED_BY(mutex) = nullptr;
   PendingSlice* back TSDB_GUARDED_BY(mutex) = nullptr;
 
+  /// What is logged must be applied: when memory runs out in Drain, the rest waits here, oldest first. Room for all
+  /// that is queued was reserved before it was logged. While it is not empty the stripe cannot be read.
+  std::vector<UnappliedPut> unapplied TSDB_GUARDED_BY(mutex);
+  std::size_t queued TSDB_GUARDED_BY(mutex) = 0;  // samples between front and back
+
+  /// Before a record with `puts` samples for this stripe is numbered. Throws std::bad_alloc.
+  void ReserveFor(std::size_t puts) TSDB_REQUIRES(mutex);
   void Push(PendingSlice* slice) TSDB_REQUIRES(mutex) {
     slice->next = nullptr;
     (back == nullptr ? front : back->next) = slice;
     back = slice;
+    queued += slice->count;
   }
   /// Applies the slices at the front whose record is written and drops those whose record failed, up to the first that
-  /// is still pending.
+  /// is still pending. Does not throw.
   void Drain() TSDB_REQUIRES(mutex);
+  /// Tries again to apply what found no memory; false when something is still left. Does not throw.
+  bool Settle() TSDB_REQUIRES(mutex);
 };
 
 using Stripes = std::array<Stripe, kStripes>;
 
-/// Puts samples into their series, looking ahead so that the cache lines arrive in time.
-void ApplyPuts(Generation* generation, const wal::Put* puts, HeadSeries* const* series, std::size_t count);
+/// Puts samples into their series, looking ahead so that the cache lines arrive in time. Returns how many: all, or
+/// those up to the first that found no memory.
+[[nodiscard]] std::size_t ApplyPuts(Generation* generation, const wal::Put* puts, HeadSeries* const* series,
+                                    std::size_t count);
 
 }  // namespace tsdb::engine

@@ -1,6 +1,7 @@
 #include "engine/query/query_result.h"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include <fmt/format.h>
@@ -22,7 +23,41 @@ class Cursor : public QueryResult {
   Cursor(Core& core, QuerySpec spec, VersionPtr version, std::vector<SeriesId> ids)
       : core_(core), spec_(std::move(spec)), version_(std::move(version)), ids_(std::move(ids)) {}
 
-  bool NextSeries() override {
+  bool NextSeries() final {
+    return Guarded([this] { return FindSeries(); });
+  }
+  bool NextBatch(ColumnBatch* batch) final {
+    return Guarded([&] { return FillBatch(batch); });
+  }
+  const SeriesInfo& series() const override { return info_; }
+  const Status& status() const override { return status_; }
+
+ protected:
+  /// Starts the current series; false when it has no rows.
+  virtual bool Begin() = 0;
+  /// NextBatch, free to throw std::bad_alloc.
+  virtual bool FillBatch(ColumnBatch* batch) = 0;
+
+  Core& core_;
+  const QuerySpec spec_;
+  const VersionPtr version_;
+  SeriesReader reader_;
+  SeriesInfo info_;
+  std::uint64_t rows_left_ = 0;
+  Status status_;
+
+ private:
+  template <typename F>
+  bool Guarded(const F& next) {
+    try {
+      return next();
+    } catch (const std::bad_alloc&) {
+      status_ = Status::OutOfMemory("no memory");
+      return false;
+    }
+  }
+
+  bool FindSeries() {
     while (status_.ok() && next_id_ < ids_.size()) {
       if (!LoadInfo()) {
         continue;
@@ -40,22 +75,7 @@ class Cursor : public QueryResult {
     }
     return false;
   }
-  const SeriesInfo& series() const override { return info_; }
-  const Status& status() const override { return status_; }
 
- protected:
-  /// Starts the current series; false when it has no rows.
-  virtual bool Begin() = 0;
-
-  Core& core_;
-  const QuerySpec spec_;
-  const VersionPtr version_;
-  SeriesReader reader_;
-  SeriesInfo info_;
-  std::uint64_t rows_left_ = 0;
-  Status status_;
-
- private:
   bool LoadInfo() {
     if (next_id_ == loaded_end_) {
       loaded_begin_ = next_id_;
@@ -85,7 +105,7 @@ class RawCursor final : public Cursor {
  public:
   using Cursor::Cursor;
 
-  bool NextBatch(ColumnBatch* batch) override {
+  bool FillBatch(ColumnBatch* batch) override {
     if (!status_.ok() || rows_left_ == 0) {
       return false;
     }
@@ -126,7 +146,7 @@ class AggregateCursor final : public Cursor {
   AggregateCursor(Core& core, QuerySpec spec, VersionPtr version, std::vector<SeriesId> ids)
       : Cursor(core, std::move(spec), std::move(version), std::move(ids)), needs_(spec_.aggregators) {}
 
-  bool NextBatch(ColumnBatch* batch) override {
+  bool FillBatch(ColumnBatch* batch) override {
     if (!status_.ok() || rows_left_ == 0) {
       return false;
     }

@@ -54,7 +54,11 @@ Status SeriesReader::ReadHead(Core& core, const Version& version, SeriesId id, T
   std::vector<HeadSeries::Snapshot> snapshots;  // oldest generation first
   {
     // A sealed generation may still be taking in its last commits: everything is copied under one hold of the stripe.
-    MutexLock lock(core.stripes[StripeOf(id)].mutex);
+    Stripe& stripe = core.stripes[StripeOf(id)];
+    MutexLock lock(stripe.mutex);
+    if (!stripe.Settle()) {
+      return Status::OutOfMemory("samples that were written found no memory yet: free some and try again");
+    }
     const auto take = [&](const Generation& generation) {
       const HeadSeries* series = generation.Find(id);
       snapshots.push_back(series == nullptr ? HeadSeries::Snapshot{} : series->TakeSnapshot(range));
