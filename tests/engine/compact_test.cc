@@ -211,9 +211,12 @@ TEST_F(CompactTest, RunsBesideWritersFlushesAndReaders) {
       }
     }
   });
-  for (int i = 0; i < 30; ++i) {
+  // Until enough of them found something to merge; how fast the writer is decides how many that takes.
+  bool compacted = true;
+  while (compacted && db_->GetStats().merges <= 10) {
     const auto report = db_->Compact();
     EXPECT_TRUE(report.ok()) << report.status().ToString();
+    compacted = report.ok();
   }
   stop = true;
   writer.join();
