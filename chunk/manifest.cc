@@ -261,6 +261,11 @@ Result<std::unique_ptr<Manifest>> Manifest::Open(FileSystem& fs, const std::stri
   return std::unique_ptr<Manifest>(std::move(manifest));
 }
 
+Result<std::string> Manifest::CurrentPath(FileSystem& fs, const std::string& database_path) {
+  TSDB_ASSIGN_OR_RETURN(const std::uint64_t number, ReadCurrent(fs, database_path));
+  return JoinPath(database_path, ManifestFileName(number));
+}
+
 Result<ManifestState> Manifest::Load(FileSystem& fs, const std::string& database_path) {
   TSDB_ASSIGN_OR_RETURN(Loaded loaded, LoadCurrent(fs, database_path));
   return std::move(loaded.state);

@@ -122,9 +122,10 @@ Result<Follower::Outcome> Follower::OpenFiles(const chunk::ManifestState& state,
     if (moved) {
       return Outcome::kAgain;
     }
+    TSDB_ASSIGN_OR_RETURN(const std::string manifest, chunk::Manifest::CurrentPath(*core_.fs, core_.path));
     for (const std::string& sign : signs) {
       Note(fmt::format("{}: the manifest lost edits at its end, this is an earlier state: {}: run 'tsdb-cli repair'",
-                       JoinPath(core_.path, "CURRENT"), sign));
+                       manifest, sign));
     }
   }
   SortFiles(version);

@@ -114,8 +114,9 @@ Result<VerifyReport> engine::VerifyDatabase(FileSystem& fs, const std::string& p
   }
   report.files += 2;  // CURRENT and the manifest
   TSDB_ASSIGN_OR_RETURN(const auto lost_edits, FindLostEdits(fs, path, *state));
+  TSDB_ASSIGN_OR_RETURN(const std::string manifest, chunk::Manifest::CurrentPath(fs, path));
   for (const std::string& sign : lost_edits) {
-    report.damage.push_back(JoinPath(path, "CURRENT") + ": the manifest lost edits at its end: " + sign);
+    report.damage.push_back(manifest + ": the manifest lost edits at its end: " + sign);
   }
   for (const chunk::ChunkFileMeta& meta : state->chunk_files) {
     ++report.files;

@@ -263,10 +263,12 @@ Status OpenLog(Core& core, const chunk::ManifestState& state, const wal::ReplayR
 Status CheckManifestIsNewest(FileSystem& fs, const std::string& path) {
   TSDB_ASSIGN_OR_RETURN(const chunk::ManifestState state, chunk::Manifest::Load(fs, path));
   TSDB_ASSIGN_OR_RETURN(const auto signs, FindLostEdits(fs, path, state));
-  return signs.empty() ? Status::Ok()
-                       : Status::Corruption(fmt::format("{}: the manifest lost edits at its end: {}: run 'tsdb-cli "
-                                                        "repair'",
-                                                        JoinPath(path, "CURRENT"), signs.front()));
+  if (signs.empty()) {
+    return Status::Ok();
+  }
+  TSDB_ASSIGN_OR_RETURN(const std::string manifest, chunk::Manifest::CurrentPath(fs, path));
+  return Status::Corruption(
+      fmt::format("{}: the manifest lost edits at its end: {}: run 'tsdb-cli repair'", manifest, signs.front()));
 }
 
 Status OpenManifest(Core& core) {
