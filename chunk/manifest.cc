@@ -265,6 +265,11 @@ Result<ManifestState> Manifest::Load(FileSystem& fs, const std::string& database
   return std::move(loaded.state);
 }
 
+Status Manifest::Replace(FileSystem& fs, const std::string& database_path, const ManifestState& state) {
+  TSDB_RETURN_IF_ERROR(fs.CreateDirectories(JoinPath(database_path, kManifestFolder)));
+  return ManifestImpl(fs, database_path).Rewrite(state);
+}
+
 std::string ChunkFileName(std::uint64_t number) { return fmt::format("chunks/{:06}.chunk", number); }
 std::string CatalogueFileName(std::uint64_t number) { return fmt::format("catalogue/{:06}.catalogue", number); }
 std::string ManifestFileName(std::uint64_t number) { return fmt::format("manifest/{:06}", number); }

@@ -72,6 +72,9 @@ class Manifest {
                                                 std::vector<std::string>* notes);
   /// Reads only; for readers and dump.
   static Result<ManifestState> Load(FileSystem& fs, const std::string& database_path);
+  /// Writes `state` into a new manifest file and makes that the current one, whatever stands there: for repair. Other
+  /// manifest files stay.
+  static Status Replace(FileSystem& fs, const std::string& database_path, const ManifestState& state);
   virtual ~Manifest() = default;
 
   virtual const ManifestState& state() const = 0;

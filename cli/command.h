@@ -58,6 +58,7 @@ void AddInfo(CommandSet* set);
 void AddStats(CommandSet* set);
 void AddFlush(CommandSet* set);
 void AddVerify(CommandSet* set);
+void AddRepair(CommandSet* set);
 void AddDump(CommandSet* set);
 void AddExport(CommandSet* set);
 void AddBench(CommandSet* set);

@@ -50,6 +50,7 @@ void AddCommands(CommandSet* set) {
   AddStats(set);
   AddFlush(set);
   AddVerify(set);
+  AddRepair(set);
   AddDump(set);
   AddBench(set);
   AddGenerate(set);

@@ -9,6 +9,7 @@
 
 #include "chunk/catalogue_file.h"
 #include "engine/follow_log.h"
+#include "engine/lost_edits.h"
 
 namespace tsdb::engine {
 namespace {
@@ -112,6 +113,18 @@ Result<Follower::Outcome> Follower::OpenFiles(const chunk::ManifestState& state,
       return Outcome::kAgain;
     }
     Note(fmt::format("{}: {} samples are missing until it is restored", file.status().ToString(), meta.samples));
+  }
+  if (!opened_) {
+    // Beside a writer there are files of jobs that run, but what they hold is in the log as well.
+    TSDB_ASSIGN_OR_RETURN(const auto signs, FindLostEdits(*core_.fs, core_.path, state));
+    TSDB_ASSIGN_OR_RETURN(const bool moved, signs.empty() ? Result<bool>(false) : MovedOn(state));
+    if (moved) {
+      return Outcome::kAgain;
+    }
+    for (const std::string& sign : signs) {
+      Note(fmt::format("{}: the manifest lost edits at its end, this is an earlier state: {}: run 'tsdb-cli repair'",
+                       JoinPath(core_.path, "CURRENT"), sign));
+    }
   }
   std::stable_sort(version->files.begin(), version->files.end(), [](const ChunkFilePtr& a, const ChunkFilePtr& b) {
     return a->meta().last_commit < b->meta().last_commit;

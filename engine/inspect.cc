@@ -9,6 +9,8 @@
 #include "chunk/chunk_file.h"
 #include "chunk/file_dump.h"
 #include "chunk/manifest.h"
+#include "engine/lost_edits.h"
+#include "engine/verify.h"
 #include "wal/dump.h"
 #include "wal/replay.h"
 
@@ -97,8 +99,9 @@ Status DumpManifest(const std::string& path, const LineSink& line) {
   return chunk::DumpManifestTo(PosixFileSystem(), path, line);
 }
 
-Result<VerifyReport> Verify(const std::string& path) {
-  FileSystem& fs = PosixFileSystem();
+Result<VerifyReport> Verify(const std::string& path) { return engine::VerifyDatabase(PosixFileSystem(), path); }
+
+Result<VerifyReport> engine::VerifyDatabase(FileSystem& fs, const std::string& path) {
   TSDB_ASSIGN_OR_RETURN(const bool exists, fs.Exists(JoinPath(path, "CURRENT")));
   if (!exists) {
     return Status::NotFound(fmt::format("no database at {}", path));
@@ -110,6 +113,10 @@ Result<VerifyReport> Verify(const std::string& path) {
     return report;
   }
   report.files += 2;  // CURRENT and the manifest
+  TSDB_ASSIGN_OR_RETURN(const auto lost_edits, FindLostEdits(fs, path, *state));
+  for (const std::string& sign : lost_edits) {
+    report.damage.push_back(JoinPath(path, "CURRENT") + ": the manifest lost edits at its end: " + sign);
+  }
   for (const chunk::ChunkFileMeta& meta : state->chunk_files) {
     ++report.files;
     VerifyChunkFile(fs, JoinPath(path, chunk::ChunkFileName(meta.number)), &report);

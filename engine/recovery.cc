@@ -9,13 +9,14 @@
 
 #include "compaction/orphans.h"
 #include "engine/flush_job.h"
+#include "engine/lost_edits.h"
 #include "wal/replay.h"
 
 namespace tsdb::engine {
 namespace {
 
 constexpr std::string_view kOwnNames[] = {"LOCK",      "CURRENT", "CURRENT.tmp", "manifest", "chunks",
-                                          "catalogue", "wal",     "index",       "evidence"};
+                                          "catalogue", "wal",     "index",       "evidence", "quarantine"};
 
 std::uint64_t RandomWord() {
   std::random_device device;
@@ -237,6 +238,17 @@ Status OpenLog(Core& core, const chunk::ManifestState& state, const wal::ReplayR
   return Status::Ok();
 }
 
+// Files no manifest names are removed as leftovers, so it must be certain that they are. Before the manifest is opened, which may write it
+// anew.
+Status CheckManifestIsNewest(FileSystem& fs, const std::string& path) {
+  TSDB_ASSIGN_OR_RETURN(const chunk::ManifestState state, chunk::Manifest::Load(fs, path));
+  TSDB_ASSIGN_OR_RETURN(const auto signs, FindLostEdits(fs, path, state));
+  return signs.empty() ? Status::Ok()
+                       : Status::Corruption(fmt::format("{}: the manifest lost edits at its end: {}: run 'tsdb-cli "
+                                                        "repair'",
+                                                        JoinPath(path, "CURRENT"), signs.front()));
+}
+
 Status OpenManifest(Core& core) {
   MutexLock lock(core.flush_mutex);
   TSDB_ASSIGN_OR_RETURN(const bool exists, core.fs->Exists(JoinPath(core.path, "CURRENT")));
@@ -244,6 +256,7 @@ Status OpenManifest(Core& core) {
     if (core.options.error_if_exists) {
       return Status::AlreadyExists(fmt::format("there is a database at {}", core.path));
     }
+    TSDB_RETURN_IF_ERROR(CheckManifestIsNewest(*core.fs, core.path));
     TSDB_ASSIGN_OR_RETURN(core.manifest, chunk::Manifest::Open(*core.fs, core.path, &core.recovery.notes));
     return Status::Ok();
   }

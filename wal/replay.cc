@@ -133,6 +133,7 @@ void Replayer::Link(const ScannedSegment& segment, CommitNumber previous) {
       return;
     }
     if (holes_.empty()) {
+      report_.begins_late = report_.begins_late || end_path_ == directory_;
       const bool missing = last_number_ != 0 && segment.number > last_number_ + 1;
       holes_.push_back({{missing ? JoinPath(directory_, SegmentFileName(last_number_ + 1)) : end_path_,
                          missing ? 0 : end_offset_, 0, false,

@@ -53,6 +53,7 @@ struct ReplayReport {
   CommitNumber last_commit;            // highest number seen in a valid frame or header, void ones included
   CommitNumber last_valid_commit;      // highest number visited or skipped as already in files
   CommitNumber synced;                 // commits up to here are known to have been synced
+  bool begins_late = false;            // commits behind `after` are missing, and the segments that held them are gone
   std::uint64_t last_segment = 0;      // highest segment number of a file in the folder
   std::int64_t last_wall_nanos = 0;
 };

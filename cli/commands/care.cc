@@ -43,10 +43,34 @@ Outcome RunVerify(Program& program) {
                                     FormatCount(report->chunks), FormatCount(report->samples),
                                     FormatCount(report->damage.size())));
   if (!report->damage.empty()) {
-    return Outcome::Partly(fmt::format("damage in {} places of {}: keep a copy of the directory before anything else",
+    return Outcome::Partly(fmt::format("damage in {} places of {}: 'tsdb-cli repair --dry-run' tells what can be saved",
                                        report->damage.size(), program.db_path));
   }
   return Outcome::Done();
+}
+
+Outcome RunRepair(const RepairOptions& options, Program& program) {
+  if (const Status status = options.dry_run ? Status::Ok() : CheckMayWrite(program); !status.ok()) {
+    return Outcome::Failed(status);
+  }
+  const Result<RepairReport> report = Repair(program.db_path, options);
+  if (!report.ok()) {
+    return Outcome::Failed(report.status().code() == StatusCode::kNotFound ? NoDatabase(program.db_path)
+                                                                          : report.status());
+  }
+  for (const std::string& action : report->actions) {
+    *program.out.buffer() += Printable(action) + "\n";
+    program.out.Drain();
+  }
+  if (report->actions.empty()) {
+    program.messages.Note("nothing to repair");
+    return Outcome::Done();
+  }
+  program.messages.Note(fmt::format("{}{} samples of damaged files saved, {} lost; {} files set aside",
+                                    options.dry_run ? "nothing was changed; a repair would end with: " : "",
+                                    FormatCount(report->samples_saved), FormatCount(report->samples_lost),
+                                    FormatCount(report->files_set_aside)));
+  return report->samples_lost == 0 ? Outcome::Done() : Outcome::Partly();
 }
 
 using DumpFunction = Status (*)(const std::string&, const LineSink&);
@@ -86,6 +110,16 @@ void AddVerify(CommandSet* set) {
   CLI::App* command = set->Add(set->root(), "verify", "Read every byte, and name each damaged place",
                                {"tsdb-cli --db ./metrics verify"});
   set->SetRun(command, RunVerify);
+}
+
+void AddRepair(CommandSet* set) {
+  CLI::App* command =
+      set->Add(set->root(), "repair", "Save everything that is whole; damaged files go to quarantine/, none is deleted",
+               {"tsdb-cli --db ./metrics repair --dry-run", "tsdb-cli --db ./metrics repair --rebuild-index"});
+  auto options = std::make_shared<RepairOptions>();
+  command->add_flag("--dry-run", options->dry_run, "Only tell what would be done");
+  command->add_flag("--rebuild-index", options->rebuild_index, "Build the label index again");
+  set->SetRun(command, [options](Program& program) { return RunRepair(*options, program); });
 }
 
 void AddDump(CommandSet* set) {

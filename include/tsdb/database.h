@@ -37,8 +37,8 @@ class Database {
 
   /// Opens what is in `path` for reading only: beside the process that writes it, or after it, crashed or not, also on
   /// media that cannot be written. Takes no lock, writes nothing, does not disturb the writer. Sees every commit that
-  /// was acknowledged before the call, at any durability level, and the same again after each Refresh. A database that is
-  /// not refreshed keeps the space of files that the writer has removed meanwhile.
+  /// was acknowledged before the call, at any durability level, and the same again after each Refresh. A database that
+  /// is not refreshed keeps the space of files that the writer has removed meanwhile.
   /// Calls that change something give kReadOnly. Errors: kNotFound, kNotSupported, kCorruption and kIoError as Open;
   /// kBusy when the files kept changing under it.
   static Result<std::unique_ptr<Database>> OpenReadOnly(const std::string& path, const ReadOnlyOptions& options = {});

@@ -1,7 +1,7 @@
-// Looking into files without opening a database for writing: dump and verify. Used by tsdb-cli.
+// Looking into files without opening a database for writing: dump and verify; and repair. Used by tsdb-cli.
 //
-// Thread safety: the functions share no state. They take no lock and may run beside a writer; what the writer changes
-// meanwhile may show up as a note.
+// Thread safety: the functions share no state. Dump and Verify take no lock and may run beside a writer; what the
+// writer changes meanwhile may show up as a note.
 #pragma once
 
 #include <cstdint>
@@ -38,5 +38,31 @@ struct VerifyReport {
 
 /// Reads every byte of the database in `path` and checks it. A Status only when nothing could be checked (kNotFound).
 Result<VerifyReport> Verify(const std::string& path);
+
+struct RepairOptions {
+  /// Tell what would be done, and do nothing.
+  bool dry_run = false;
+  /// Set the label index aside, so that it is built again.
+  bool rebuild_index = false;
+};
+
+struct RepairReport {
+  /// One line each: what was found, where, what was done about it. Empty when all was well.
+  std::vector<std::string> actions;
+  /// Of damaged chunk files: samples that are whole and were written anew, and those that were not.
+  std::uint64_t samples_saved = 0;
+  std::uint64_t samples_lost = 0;
+  /// Files moved or copied into quarantine/.
+  std::uint64_t files_set_aside = 0;
+};
+
+/// Saves everything in `path` that still verifies: whole chunks of damaged chunk files go into new files, definitions
+/// come from damaged catalogue files, the log and the index, a damaged manifest is put together from its whole edits
+/// and the files themselves, the log is replayed as far as it verifies and moved into files. Damaged files go to
+/// quarantine/; nothing is deleted but leftovers of unfinished jobs. Afterwards Verify finds no damage and Open
+/// succeeds.
+/// Errors: kNotFound, kBusy (a process has it open), kNotSupported (of a later version), kNoSpace, kIoError;
+/// kCorruption when no file says any more which database this was.
+Result<RepairReport> Repair(const std::string& path, const RepairOptions& options = {});
 
 }  // namespace tsdb

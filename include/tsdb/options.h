@@ -60,8 +60,8 @@ struct OpenOptions {
 /// How a database is opened for reading only.
 struct ReadOnlyOptions {
   /// False: open and Refresh read all unflushed samples into memory, as much as they take in the writer. True: each
-  /// query reads those of its own series from the log, and sees what is there at that moment. For a process that asks once.
-  /// Default: false.
+  /// query reads those of its own series from the log, and sees what is there at that moment. For a process that asks
+  /// once. Default: false.
   bool lazy_head = false;
   /// As OpenOptions::log.
   std::function<void(LogLevel, std::string_view)> log;

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -68,6 +69,31 @@ TEST_F(CliCare, VerifyPassesAGoodDatabaseAndNamesDamage) {
   EXPECT_THAT(bad.err, HasSubstr("damage in"));
 }
 
+TEST_F(CliCare, RepairSavesWhatIsWholeAndSetsTheRestAside) {
+  Fill();
+  EXPECT_THAT(CliOk({"repair"}).err, HasSubstr("nothing to repair"));
+  const std::string file = Largest("/chunks/");
+  std::string bytes = ReadFile(file);
+  bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 0x40);
+  std::ofstream(file, std::ios::binary) << bytes;
+
+  const CliResult dry = Cli({"repair", "--dry-run"});
+  EXPECT_EQ(dry.exit_code, 3);
+  EXPECT_THAT(dry.err, HasSubstr("nothing was changed"));
+  EXPECT_EQ(Cli({"verify"}).exit_code, 3);
+
+  const CliResult repair = Cli({"repair"});
+  EXPECT_EQ(repair.exit_code, 3);  // some samples are lost
+  EXPECT_THAT(repair.out, HasSubstr(fs::path(file).filename().string() + "@"));
+  EXPECT_TRUE(fs::exists(Db() + "/quarantine"));
+  CliOk({"verify"});
+  const std::string rows = Rows("m_v");
+  const auto count = std::count(rows.begin(), rows.end(), '\n');
+  EXPECT_GT(count, 1000);
+  EXPECT_LT(count, 5000);
+  EXPECT_EQ(Cli({"--read-only", "repair"}).exit_code, 1);
+}
+
 TEST_F(CliCare, DumpPrintsManifestsAndChunkFiles) {
   Fill();
   const std::string manifest = Largest("/manifest/");
@@ -96,7 +122,7 @@ TEST_F(CliCare, BenchStatesItsSettingAndCleansUp) {
 TEST_F(CliCare, GeneratedPagesKnowEveryCommand) {
   for (const char* kind : {"man", "bash", "zsh"}) {
     const std::string text = CliOk({"generate", kind}).out;
-    for (const char* command : {"init", "ingest", "query", "label-values", "verify", "export", "bench"}) {
+    for (const char* command : {"init", "ingest", "query", "label-values", "verify", "repair", "export", "bench"}) {
       std::string word = command;
       if (std::string(kind) == "man") {
         word = word == "label-values" ? "label\\-values" : word;
