@@ -77,5 +77,35 @@ void BM_Replay(benchmark::State& state) {
 }
 BENCHMARK(BM_Replay)->UseRealTime()->Unit(benchmark::kMillisecond);
 
+/// Opening after a kill: 100 M samples of 10,000 series in files, and as much in the log as it holds at its default
+/// bound of 64 MiB (full doubles).
+void BM_OpenAfterKill(benchmark::State& state) {
+  constexpr std::uint64_t kSamplesInFiles = 100'000'000;
+  constexpr std::uint64_t kLogBytes = 60ull << 20;  // the bound is checked after each batch
+  OpenOptions options;
+  options.background = false;  // nothing is flushed but by the bench
+  options.memory_bytes_max = 1ull << 40;
+  TsbsGenerator generator({.hosts = 1000, .seconds = 1'000'000'000, .whole_numbers = false});
+  ScratchDatabase database(options);
+  const std::vector<SeriesRef> refs = database.CreateSeries(generator);
+  WriteBatch batch;
+  std::uint64_t samples = 0;
+  while (generator.Next() && (samples < kSamplesInFiles || database->GetStats().wal_bytes < kLogBytes)) {
+    batch.Clear();
+    generator.AddTo(refs, &batch);
+    Must(database->Append(batch));
+    samples += refs.size();
+    if (samples <= kSamplesInFiles && samples % (kSamplesInFiles / 10) == 0) {
+      MustBeOk(database->Flush());
+    }
+  }
+  for (auto _ : state) {
+    database.CrashAndReopen();
+  }
+  state.counters["samples_in_files"] = static_cast<double>(database->GetStats().samples_in_files);
+  state.counters["samples_replayed"] = static_cast<double>(database->recovery_report().samples);
+}
+BENCHMARK(BM_OpenAfterKill)->UseRealTime()->Unit(benchmark::kMillisecond)->Iterations(5);
+
 }  // namespace
 }  // namespace tsdb::bench

@@ -93,6 +93,7 @@ struct Core {
   // Memory of unflushed samples: writers wait here when there is too much.
   Mutex memory_mutex;
   CondVar memory_freed;
+  Status flush_error TSDB_GUARDED_BY(memory_mutex);  // of the last flush
 
   // Atomic.
   std::atomic<bool> closed{false};

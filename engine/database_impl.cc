@@ -188,6 +188,10 @@ Stats DatabaseImpl::GetStats() {
   if (!log.error.ok()) {
     stats.write_error = log.error.ToString();
   }
+  MutexLock lock(core_->memory_mutex);
+  if (!core_->flush_error.ok()) {
+    stats.flush_error = core_->flush_error.ToString();
+  }
   return stats;
 }
 

@@ -176,6 +176,7 @@ Status FlushAndTell(Core& core, CommitNumber replayed) {
     core.Log(LogLevel::kError, fmt::format("flush failed, the log keeps everything: {}", status.ToString()));
   }
   MutexLock lock(core.memory_mutex);
+  core.flush_error = status;
   core.memory_freed.NotifyAll();
   return status;
 }

@@ -10,6 +10,7 @@
 #include "chunk/catalogue_file.h"
 #include "engine/follow_log.h"
 #include "engine/lost_edits.h"
+#include "engine/open_index.h"
 
 namespace tsdb::engine {
 namespace {
@@ -141,8 +142,9 @@ Result<Follower::Outcome> Follower::OpenIndex(const chunk::ManifestState& state)
   for (int attempt = 0; open_index_ && attempt < kIndexAttemptsMax; ++attempt) {
     auto index = open_index_(JoinPath(core_.path, "index"), options);
     if (index.ok()) {
-      core_.index = std::move(*index);
-      applied_ = catalogue_applied_ = core_.index->applied_commit();
+      applied_ = catalogue_applied_ = (*index)->applied_commit();
+      const auto instead = []() -> Result<std::unique_ptr<index::SeriesIndex>> { return index::NewOverlayIndex(); };
+      core_.index = MakeSelfHealing(std::move(*index), *core_.fs, core_.path, instead, options.log);
       return Outcome::kDone;
     }
     if (index.status().code() == StatusCode::kNotFound) {

@@ -58,6 +58,7 @@ void FillStats(const Core& core, Stats* stats) {
     stats->chunks += file->meta().chunks;
   }
   stats->chunk_files = version->files.size();
+  stats->index_rebuilds = core.index->rebuilds();
   stats->catalogue_bytes = BytesBelow(core, "catalogue");
   stats->index_bytes = BytesBelow(core, "index");
   stats->bytes_on_disk = BytesBelow(core, "");

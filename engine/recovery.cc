@@ -10,6 +10,7 @@
 #include "compaction/orphans.h"
 #include "engine/flush_job.h"
 #include "engine/lost_edits.h"
+#include "engine/open_index.h"
 #include "wal/replay.h"
 
 namespace tsdb::engine {
@@ -183,7 +184,15 @@ Status OpenIndex(Core& core, const Environment& environment, const chunk::Manife
   options.known_commit = state.flushed_commit;
   options.log = core.options.log;
   bool rebuilt = false;
-  TSDB_ASSIGN_OR_RETURN(core.index, environment.open_index(JoinPath(core.path, "index"), options, &rebuilt));
+  const std::string directory = JoinPath(core.path, "index");
+  TSDB_ASSIGN_OR_RETURN(auto index, environment.open_index(directory, options, &rebuilt));
+  const auto reopen = [directory, options,
+                       open = environment.open_index]() -> Result<std::unique_ptr<index::SeriesIndex>> {
+    TSDB_RETURN_IF_ERROR(PosixFileSystem().RemoveAll(directory));  // RocksDB's folder is always the system's
+    bool again = false;
+    return open(directory, options, &again);
+  };
+  core.index = MakeSelfHealing(std::move(index), *core.fs, core.path, reopen, options.log);
   core.recovery.index_rebuilt = rebuilt;
   return CatchUpIndex(core, state);
 }
@@ -238,8 +247,8 @@ Status OpenLog(Core& core, const chunk::ManifestState& state, const wal::ReplayR
   return Status::Ok();
 }
 
-// Files no manifest names are removed as leftovers, so it must be certain that they are. Before the manifest is opened, which may write it
-// anew.
+// Files no manifest names are removed as leftovers, so it must be certain that they are. Before the manifest is opened,
+// which may write it anew.
 Status CheckManifestIsNewest(FileSystem& fs, const std::string& path) {
   TSDB_ASSIGN_OR_RETURN(const chunk::ManifestState state, chunk::Manifest::Load(fs, path));
   TSDB_ASSIGN_OR_RETURN(const auto signs, FindLostEdits(fs, path, state));

@@ -1,11 +1,13 @@
 #include "engine/repair_files.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "chunk/chunk_file.h"
+#include "chunk/chunk_rows.h"
 #include "chunk/manifest_codec.h"
 #include "chunk/manifest_log.h"
 
@@ -64,15 +66,24 @@ Result<SalvagedChunks> SalvageChunkFile(FileSystem& fs, const std::string& datab
   Salvage salvage(fs, database_path, options, dry_run);
   std::uint64_t whole = 0;
   chunk::Columns columns;
-  for (const chunk::ChunkEntry& entry : (*file)->entries()) {
-    const Status status = (*file)->Read(entry, &columns);
-    if (status.code() == StatusCode::kCorruption) {
-      salvaged.damage.push_back(status.ToString());
+  chunk::ChunkRows rows;
+  for (std::size_t block = 0; block < (*file)->blocks(); ++block) {
+    const Status directory = (*file)->ReadBlock(block, &rows);
+    if (directory.code() == StatusCode::kCorruption) {
+      salvaged.damage.push_back(directory.ToString());
       continue;
     }
-    TSDB_RETURN_IF_ERROR(status);
-    TSDB_RETURN_IF_ERROR(salvage.Add(entry.id, columns));
-    whole += columns.size();
+    TSDB_RETURN_IF_ERROR(directory);
+    for (const chunk::ChunkEntry& entry : rows.entries) {
+      const Status status = (*file)->Read(entry, &columns);
+      if (status.code() == StatusCode::kCorruption) {
+        salvaged.damage.push_back(status.ToString());
+        continue;
+      }
+      TSDB_RETURN_IF_ERROR(status);
+      TSDB_RETURN_IF_ERROR(salvage.Add(entry.id, columns));
+      whole += columns.size();
+    }
   }
   TSDB_ASSIGN_OR_RETURN(salvaged.meta, salvage.Finish());
   salvaged.samples_lost = (*file)->meta().samples - std::min((*file)->meta().samples, whole);

@@ -46,7 +46,10 @@ void Scheduler::Run() {
       back_off = seconds{0};
       continue;
     }
-    back_off = flush_().ok() ? seconds{0} : std::clamp(back_off * 2, seconds{1}, seconds{60});
+    const Status status = flush_();
+    // Space comes back at any moment, and writers may be waiting for it.
+    const seconds longest{status.code() == StatusCode::kNoSpace ? 2 : 60};
+    back_off = status.ok() ? seconds{0} : std::clamp(back_off * 2, seconds{1}, longest);
   }
 }
 

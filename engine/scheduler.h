@@ -1,6 +1,7 @@
 // Scheduler: the thread that runs flushes when they are due (WAL bytes, memory, age).
 //
-// A flush that failed is tried again after a second, then after twice as long each time, up to a minute.
+// A flush that failed is tried again after a second, then after twice as long each time, up to a minute; up to
+// two seconds when the disk was full.
 //
 // Thread safety: Wake may be called from any thread.
 #pragma once

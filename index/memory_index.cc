@@ -106,6 +106,13 @@ class MemoryIndex final : public SeriesIndex {
     }
   }
 
+  void VisitChanges(const std::function<void(const SeriesDefinition&)>& visit) const override {
+    MutexLock lock(mutex_);
+    for (const auto& [id, definition] : live_) {
+      visit(definition);
+    }
+  }
+
   Status Persist(CommitNumber commit) override {
     MutexLock lock(mutex_);
     applied_commit_ = std::max(applied_commit_, commit);

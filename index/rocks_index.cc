@@ -182,6 +182,19 @@ class RocksIndex final : public SeriesIndex {
     active_->Apply(std::move(slot), definition.labels);
   }
 
+  void VisitChanges(const std::function<void(const SeriesDefinition&)>& visit) const override {
+    ReadLock lock(overlay_mutex_);
+    const auto visit_layer = [&](const OverlayLayer& layer) {
+      for (std::uint32_t slot = 0; slot < layer.size(); ++slot) {
+        visit(layer.Definition(slot));
+      }
+    };
+    for (const auto& layer : frozen_) {
+      visit_layer(*layer);
+    }
+    visit_layer(*active_);
+  }
+
   Status Persist(CommitNumber commit) override {
     ReadLock life(life_mutex_);
     TSDB_RETURN_IF_ERROR(CheckOpen());

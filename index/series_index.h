@@ -54,6 +54,10 @@ class SeriesIndex {
 
   /// Takes in a new, changed or dropped (definition.dropped) series. Memory only.
   virtual void Apply(const SeriesDefinition& definition) = 0;
+  /// Visits the changes that are not part of the stored index, in the order in which they came. Also of a closed index.
+  virtual void VisitChanges(const std::function<void(const SeriesDefinition&)>& visit) const = 0;
+  /// How often a damaged stored index was discarded and built again since the opening.
+  virtual std::uint64_t rebuilds() const { return 0; }
   /// Makes all changes with commit <= `commit` part of the stored index in one atomic step and forgets them in the
   /// overlay.
   virtual Status Persist(CommitNumber commit) = 0;

@@ -49,6 +49,7 @@ struct Stats {
   std::uint64_t bytes_on_disk = 0;      // everything in the directory
   std::uint64_t flushes = 0;            // since open
   std::uint64_t flush_failures = 0;
+  std::uint64_t index_rebuilds = 0;     // since open: the index turned out damaged and was built again
   std::uint64_t commits = 0;            // since open
   std::uint64_t syncs = 0;
   CommitNumber last_commit;
@@ -59,6 +60,8 @@ struct Stats {
   DuplicatePolicy duplicates = DuplicatePolicy::kLast;
   /// Why writes are refused at the moment; empty when they are not.
   std::string write_error;
+  /// Why the last flush failed; empty when it did not. What it was to write stays in memory and in the log.
+  std::string flush_error;
 };
 
 }  // namespace tsdb
