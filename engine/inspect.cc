@@ -113,7 +113,14 @@ Result<VerifyReport> engine::VerifyDatabase(FileSystem& fs, const std::string& p
     return report;
   }
   report.files += 2;  // CURRENT and the manifest
-  TSDB_ASSIGN_OR_RETURN(const auto lost_edits, FindLostEdits(fs, path, *state));
+  TSDB_ASSIGN_OR_RETURN(auto lost_edits, FindLostEdits(fs, path, *state));
+  if (!lost_edits.empty()) {
+    const auto now = chunk::Manifest::Load(fs, path);
+    if (now.ok() && (now->flushed_commit != state->flushed_commit || now->chunk_files != state->chunk_files)) {
+      lost_edits.clear();  // a writer is at work: what looked lost was being written
+      report.notes.push_back(path + ": changed while it was read; check it again when no process writes it");
+    }
+  }
   TSDB_ASSIGN_OR_RETURN(const std::string manifest, chunk::Manifest::CurrentPath(fs, path));
   for (const std::string& sign : lost_edits) {
     report.damage.push_back(manifest + ": the manifest lost edits at its end: " + sign);
