@@ -64,6 +64,7 @@ void AddRepair(CommandSet* set);
 void AddDump(CommandSet* set);
 void AddExport(CommandSet* set);
 void AddBench(CommandSet* set);
+void AddSelftest(CommandSet* set);
 /// Hidden: makes the manual page and the shell completions when the project is built.
 void AddGenerate(CommandSet* set);
 

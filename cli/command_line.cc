@@ -55,6 +55,7 @@ void AddCommands(CommandSet* set) {
   AddRepair(set);
   AddDump(set);
   AddBench(set);
+  AddSelftest(set);
   AddGenerate(set);
 }
 
