@@ -54,7 +54,7 @@ Digest WalkQuery(Core& core) {
   EXPECT_TRUE(result.ok());
   ColumnBatch batch;
   while ((*result)->NextSeries()) {
-    digest.Add((*result)->series().ref.id.value);
+    digest.Add((*result)->series().id.value);
     while ((*result)->NextBatch(&batch)) {
       for (std::size_t i = 0; i < batch.times.size(); ++i, ++digest.samples) {
         digest.Add(static_cast<std::uint64_t>(batch.times[i]));
