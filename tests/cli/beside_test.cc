@@ -98,7 +98,7 @@ TEST_F(CliBeside, ReadOnlyChangesNothingAndRefusesWhatWould) {
     EXPECT_THAT(refused.err, HasSubstr("leave --read-only out")) << command;
   }
   EXPECT_EQ(listing(), before);
-  const CliResult missing = Cli({"--read-only", "--db", Path("nowhere"), "query", "m_v"});
+  const CliResult missing = RunProgram(TSDB_CLI_PATH, {"--read-only", "--db", Path("nowhere"), "query", "m_v"});
   EXPECT_EQ(missing.exit_code, 1);
   EXPECT_FALSE(std::filesystem::exists(Path("nowhere")));
 }
