@@ -3,8 +3,10 @@
 // Data: TSBS cpu-only. Merge reads and writes a file system in memory, so that the figure is the processor's.
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -108,9 +110,10 @@ void BM_Backfill(benchmark::State& state) {
   double amplification = 0;
   double files = 0;
   for (auto _ : state) {
-    OpenOptions options;
-    options.merging = state.range(0) != 0;
-    ScratchDatabase database(options);
+    ScratchDatabase database;
+    if (state.range(0) == 0) {
+      database->PauseMerging();
+    }
     for (int s = 0; s < kSeries; ++s) {
       const SeriesRef ref = Must(database->CreateSeries({{"__name__", "m"}, {"s", std::to_string(s)}}));
       WriteBatch batch;
