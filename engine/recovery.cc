@@ -63,6 +63,7 @@ class ReplayIntoHead final : public wal::ReplayVisitor {
 
   Status OnCommit(CommitNumber commit, std::int64_t /*wall_nanos*/) override {
     if (core_.HeadBytes() >= core_.FlushThreshold()) {
+      TSDB_RETURN_IF_ERROR(SyncLogOnce());
       TSDB_RETURN_IF_ERROR(FlushReplayed(core_, last_));
       generation_ = nullptr;
     }
@@ -113,6 +114,26 @@ class ReplayIntoHead final : public wal::ReplayVisitor {
     return *generation_;
   }
 
+  /// No file may hold commits that a power cut could still take from the log: a file without its edit would then look
+  /// like one whose edit was lost.
+  Status SyncLogOnce() {
+    if (log_synced_) {
+      return Status::Ok();
+    }
+    const std::string folder = JoinPath(core_.path, "wal");
+    TSDB_ASSIGN_OR_RETURN(const auto entries, core_.fs->List(folder));
+    for (const DirectoryEntry& entry : entries) {
+      if (!entry.is_directory && entry.name.ends_with(".log")) {
+        TSDB_ASSIGN_OR_RETURN(const auto file,
+                              core_.fs->OpenWritable(JoinPath(folder, entry.name), OpenMode::kAppend));
+        TSDB_RETURN_IF_ERROR(file->Sync());
+      }
+    }
+    TSDB_RETURN_IF_ERROR(core_.fs->SyncDirectory(folder));
+    log_synced_ = true;
+    return Status::Ok();
+  }
+
   void ApplyWaiting(std::span<const wal::Put> puts, std::size_t* begin, std::size_t end) {
     if (ApplyPuts(&generation(), puts.data() + *begin, series_.data(), end - *begin) != end - *begin) {
       throw std::bad_alloc();  // ends the open; nothing is lost with it
@@ -139,6 +160,7 @@ class ReplayIntoHead final : public wal::ReplayVisitor {
   CommitNumber last_;
   std::vector<HeadSeries*> series_;
   std::string evidence_;
+  bool log_synced_ = false;
 };
 
 // Chunk files named by the manifest. One that is damaged or gone is reported and left out; the rest serves.
