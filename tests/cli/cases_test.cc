@@ -122,6 +122,26 @@ TEST_F(CliCases, BucketsBeforeTheEpochRoundDown) {
   EXPECT_EQ(Rows("h_v", {"--aggregate", "sum", "--bucket", "1d"}), "h_v,-86400000,3\nh_v,0,4\n");
 }
 
+TEST_F(CliCases, VariancesOfLargeAndOfConstantValuesAreStable) {
+  Ingest(
+      "c v=1.5990505637277868 1\nc v=1.5990505637277868 2\nc v=1.5990505637277868 3\n"
+      "o v=1000000004 1\no v=1000000007 2\no v=1000000013 3\no v=1000000016 4\n"
+      "d v=1783468800000 1\nd v=1783468800000 2\nd v=1783468800000 3\n",
+      {"--format", "influx", "--unit", "ms"});
+  const auto check = [&](const char* when) {
+    const auto rows = [&](const char* metric) {
+      return Rows(metric, {"--aggregate", "var.p,var.s,std.p,std.s", "--bucket", "1000"});
+    };
+    EXPECT_EQ(rows("c_v"), "c_v,0,0,0,0,0\n") << when;
+    EXPECT_EQ(rows("d_v"), "d_v,0,0,0,0,0\n") << when;
+    // Deviations -6 -3 3 6: 90 / 4 and 90 / 3.
+    EXPECT_EQ(rows("o_v"), "o_v,0,22.5,30,4.743416490252569,5.477225575051661\n") << when;
+  };
+  check("in files");
+  CliOk({"compact"});
+  check("merged");
+}
+
 TEST_F(CliCases, IntegersBeyondTwoToThe53AreRoundedAndCounted) {
   const Json report = Ingest(
       "n a=9007199254740991i,b=9007199254740993i,c=1702878157125929618i,d=9223372036854775807i,"
