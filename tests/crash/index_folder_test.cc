@@ -7,6 +7,7 @@
 #include <random>
 
 #include "tests/crash/oracle.h"
+#include "tests/crash/seeds.h"
 #include "tests/crash/workload.h"
 
 namespace tsdb::engine {
@@ -56,6 +57,9 @@ class IndexFolder : public testing::Test {
     return answers;
   }
 
+  /// One history of several stages; the database of each is opened beside some fourteen copies of an index.
+  void TryEveryCopy(std::uint64_t seed);
+
   stdfs::path root_;
 };
 
@@ -90,9 +94,9 @@ void Damage(const stdfs::path& folder, std::mt19937_64& random) {
   }
 }
 
-TEST_F(IndexFolder, AnyCopyOfTheIndexGivesTheSameAnswers) {
-  std::mt19937_64 random(5);
-  Workload workload(5);
+void IndexFolder::TryEveryCopy(std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  Workload workload(seed);
   constexpr int kStages = 9;
   std::vector<Answers> expected;
   auto db = Open(root_ / "live");
@@ -150,6 +154,14 @@ TEST_F(IndexFolder, AnyCopyOfTheIndexGivesTheSameAnswers) {
     }
   }
   EXPECT_GE(opens, 100);
+}
+
+TEST_F(IndexFolder, AnyCopyOfTheIndexGivesTheSameAnswers) {
+  ForEachSeed(1, 2000, [this](std::uint64_t seed) {
+    TearDown();
+    SetUp();
+    TryEveryCopy(seed);
+  });
 }
 
 }  // namespace
