@@ -1,5 +1,5 @@
-// An open needs no more memory than the database does while it runs, however long the log is: what is replayed goes into
-// files in between. Each opening is a child process that the system lets have only so much.
+// An open needs no more memory than the database does while it runs, however long the log is: what is replayed goes
+// into files in between. Each opening is a child process that the system lets have only so much.
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
