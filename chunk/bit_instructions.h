@@ -1,7 +1,7 @@
 // The bit instructions of x86-64 processors from 2013 on (BMI1, BMI2, LZCNT), for loops that look at single bits: a
-// function marked TSDB_BIT_INSTRUCTIONS is compiled for them and may be called only while UseBitInstructions(). Its twin
-// is the same source, compiled for every machine: what is to be compiled twice is marked TSDB_BOTH_WAYS and inlined
-// into both.
+// function marked TSDB_BIT_INSTRUCTIONS is compiled for them and may be called only while UseBitInstructions(). Its
+// twin is the same source, compiled for every machine: what is to be compiled twice is marked TSDB_BOTH_WAYS and
+// inlined into both.
 //
 // Thread safety: pure functions; for changing the choice see UseScalarKernels in codec_kernels.h.
 #pragma once

@@ -4,7 +4,7 @@
 //   symbol   u = zig-zag of (what came - what was expected)
 //   Rice     q ones, a zero, k low bits; k from the running mean of u; q < 15
 //   escape   15 ones, 2 bits of kind, what the kind says
-//   flagged  when zeros are common: one bit 0 for u = 0, else 1 and the code of u - 1: so the flag is one more of the ones
+//   flagged  when zeros are common: one bit 0 for u = 0, else 1 and the code of u - 1 (one more of the ones)
 //
 // These bits never leave the process (a snapshot is decoded by the same build), so they may change.
 #pragma once
