@@ -6,6 +6,7 @@
 #include <new>
 
 #include "cli/command.h"
+#include "cli/plot/terminal.h"
 
 namespace tsdb::cli {
 namespace {
@@ -118,6 +119,7 @@ int RunCommandLine(int argc, char** argv) {
     program.db_path = globals.db;
     program.read_only = globals.read_only;
     program.color = UseColor(ParseColor(globals.color), STDOUT_FILENO);
+    program.ascii = globals.color == "never" || !LocaleIsUtf8();
     program.messages.set_color(UseColor(ParseColor(globals.color), STDERR_FILENO));
     program.messages.set_quiet(globals.quiet);
     outcome = RunSelected(set, &program);

@@ -1,9 +1,11 @@
 // query: samples or aggregates of the series that match.
+#include <algorithm>
 #include <memory>
 #include <optional>
 
 #include "cli/command.h"
 #include "cli/open_database.h"
+#include "cli/plot/terminal.h"
 #include "cli/series_options.h"
 #include "cli/text/arguments.h"
 #include "cli/text/row_writer.h"
@@ -62,6 +64,29 @@ Outcome WriteRows(QueryResult& result, RowWriter& writer, Program& program, bool
   return Outcome::Done();
 }
 
+/// A chart fills the width of the terminal and leaves room for its axes, a short legend and the next prompt.
+PlotLayout MakePlotLayout(const QueryOptions& options, const QuerySpec& spec, const Program& program) {
+  const TerminalSize size = GetTerminalSize(STDOUT_FILENO);
+  constexpr std::size_t kRows = 16;
+  constexpr std::size_t kRowsAround = 8;
+  PlotLayout layout;
+  layout.style.width = size.columns;
+  layout.style.height = size.rows == 0 ? kRows : std::min(kRows, size.rows - std::min(size.rows, kRowsAround));
+  layout.style.color = program.color;
+  layout.style.ascii = program.ascii;
+  // Where an end was asked for, the axis shows it, although samples may begin later or end earlier.
+  if (options.range.has_from() && options.range.has_to()) {
+    layout.range = spec.range;
+  } else if (options.range.has_from()) {
+    layout.range = {spec.range.from, spec.range.from};
+  } else if (options.range.has_to()) {
+    layout.range = {spec.range.to, spec.range.to};
+  }
+  // Buckets without samples give no row: a gap.
+  layout.gap_after = static_cast<std::uint64_t>(spec.bucket.width);
+  return layout;
+}
+
 Outcome RunQuery(const QueryOptions& options, Program& program) {
   Result<QuerySpec> spec = ParseSpec(options);
   if (!spec.ok()) {
@@ -77,6 +102,7 @@ Outcome RunQuery(const QueryOptions& options, Program& program) {
   RowLayout layout;
   layout.unit = (*db)->unit();
   layout.color = program.color;
+  layout.plot = MakePlotLayout(options, *spec, program);
   for (const Aggregator aggregator : spec->aggregators) {
     layout.columns.emplace_back(AggregatorName(aggregator));
   }
@@ -91,7 +117,7 @@ Outcome RunQuery(const QueryOptions& options, Program& program) {
   bool any = false;
   const std::unique_ptr<RowWriter> writer = RowWriter::Create(*format, std::move(layout));
   Outcome outcome = WriteRows(**result, *writer, program, &any);
-  if (outcome.done() && !any && *format == RowFormat::kTable) {
+  if (outcome.done() && !any && (*format == RowFormat::kTable || *format == RowFormat::kPlot)) {
     program.messages.Note("no samples of " + spec->selector.ToString() + " in this range");
   }
   return outcome;
@@ -104,6 +130,7 @@ void AddQuery(CommandSet* set) {
       set->root(), "query", "Read samples, or aggregates of them per bucket",
       {"tsdb-cli query 'cpu_usage{host=\"a\"}' --from now-1h",
        "tsdb-cli query '{__name__=~\"cpu.*\"}' --from 2026-11-01T00:00:00Z --aggregate avg,max --bucket 5m",
+       "tsdb-cli query node_load1 --from now-6h --aggregate avg,max --bucket 5m --output plot",
        "tsdb-cli query --key 'cpu_usage{host=\"a\"}' --reverse --limit 1 --output jsonl"});
   auto options = std::make_shared<QueryOptions>();
   AddSeriesOptions(command, &options->series);
@@ -130,7 +157,7 @@ void AddQuery(CommandSet* set) {
       ->check(CLI::NonNegativeNumber)
       ->default_str("0");
   command->add_flag("--reverse,-r", options->reverse, "Newest first");
-  AddOutputOption(command, &options->output, {"table", "csv", "json", "jsonl"});
+  AddOutputOption(command, &options->output, {"table", "csv", "json", "jsonl", "plot"});
   set->SetRun(command, [options](Program& program) { return RunQuery(*options, program); });
 }
 

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <csignal>
 
 #include "tests/cli/cli_runner.h"
@@ -58,6 +59,33 @@ TEST_F(CliRead, JsonIsOneDocument) {
   ASSERT_EQ(all.size(), 3u);
   EXPECT_EQ(all[2]["key"], "mem");
   EXPECT_EQ(Json::parse(CliOk({"query", "none", "--output", "json"}).out), Json::array());
+}
+
+TEST_F(CliRead, PlotDrawsAChartAsWideAsTheTerminal) {
+  const std::vector<std::string> args = {"query", "cpu{host=\"a\"}", "--output", "plot"};
+  const RunOptions utf8{"", {{"COLUMNS", "40"}, {"LINES", "12"}, {"LC_ALL", "C.UTF-8"}}};
+  EXPECT_EQ(CliOk(args, utf8).out, R"(cpu{host="a"}
+5 ┤               ⢀⣀⣀⣀⣀⣀⡠⠤⠤⠤⠤⠤⠔⠒⠒⠒⠒⠒⠊⠉⠉⠉
+  │⢠⠤⠤⠔⠒⠒⠒⠒⠒⠊⠉⠉⠉⠉⠉⠁
+  │⡜
+0 ┤⠁
+  └─────────────────┬──────────────────┬
+                    00:00:30    00:01:00
+                    1970-01-01       UTC
+━  min 1  max 5  last 5  samples 3
+)");
+  std::vector<std::string> never = args;
+  never.insert(never.end(), {"--color", "never"});
+  const std::string ascii = CliOk(never, utf8).out;
+  EXPECT_THAT(ascii, HasSubstr("\n*  min 1  max 5"));
+  EXPECT_EQ(std::count_if(ascii.begin(), ascii.end(), [](char c) { return static_cast<unsigned char>(c) > 126; }), 0);
+  EXPECT_EQ(CliOk(args, {"", {{"COLUMNS", "40"}, {"LINES", "12"}, {"LC_ALL", "C"}}}).out, ascii);
+}
+
+TEST_F(CliRead, PlotOfNothingSaysSo) {
+  const CliResult result = CliOk({"query", "none", "--output", "plot"});
+  EXPECT_EQ(result.out, "");
+  EXPECT_THAT(result.err, HasSubstr("no samples of"));
 }
 
 TEST_F(CliRead, RangesIncludeBothEnds) {
