@@ -103,8 +103,8 @@ Outcome RunQuery(const QueryOptions& options, Program& program) {
   layout.unit = (*db)->unit();
   layout.color = program.color;
   layout.plot = MakePlotLayout(options, *spec, program);
-  for (const Aggregator aggregator : spec->aggregators) {
-    layout.columns.emplace_back(AggregatorName(aggregator));
+  for (const Aggregation& aggregation : spec->aggregators) {
+    layout.columns.push_back(AggregationName(aggregation));
   }
   const Result<RowFormat> format = ParseRowFormat(options.output);
   if (!format.ok()) {

@@ -54,11 +54,11 @@ Result<BucketSpec> ParseBucket(const BucketArguments& arguments, const RangeArgu
   return spec;
 }
 
-Result<std::vector<Aggregator>> ParseAggregators(std::string_view list) {
-  std::vector<Aggregator> aggregators;
+Result<std::vector<Aggregation>> ParseAggregators(std::string_view list) {
+  std::vector<Aggregation> aggregators;
   while (true) {
     const std::size_t comma = list.find(',');
-    Result<Aggregator> aggregator = ParseAggregator(list.substr(0, comma));
+    Result<Aggregation> aggregator = ParseAggregation(list.substr(0, comma));
     if (!aggregator.ok()) {
       return aggregator.status().WithContext("--aggregate");
     }

@@ -34,7 +34,7 @@ Result<BucketSpec> ParseBucket(const BucketArguments& arguments, const RangeArgu
                                const TimeRange& range, TimeUnit unit, Timestamp now);
 
 /// "avg,max" -> both, in this order.
-Result<std::vector<Aggregator>> ParseAggregators(std::string_view list);
+Result<std::vector<Aggregation>> ParseAggregators(std::string_view list);
 
 /// "k=v", split at the first '='.
 Result<Label> ParseLabel(std::string_view text);

@@ -13,9 +13,9 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
 
-BucketNeeds::BucketNeeds(std::span<const Aggregator> aggregators) {
-  for (const Aggregator aggregator : aggregators) {
-    switch (aggregator) {
+BucketNeeds::BucketNeeds(std::span<const Aggregation> aggregators) {
+  for (const Aggregation& aggregation : aggregators) {
+    switch (aggregation.aggregator) {
       case Aggregator::kMin:
       case Aggregator::kMax:
       case Aggregator::kRange:
@@ -36,6 +36,10 @@ BucketNeeds::BucketNeeds(std::span<const Aggregator> aggregators) {
       case Aggregator::kCountAll:
       case Aggregator::kFirst:
       case Aggregator::kLast:
+      case Aggregator::kTwa:
+      case Aggregator::kIncrease:
+      case Aggregator::kRate:
+      case Aggregator::kQuantile:
         break;
     }
   }
@@ -158,8 +162,8 @@ double BucketState::Variance(std::uint64_t divisor) const {
   return spread / static_cast<double>(divisor);
 }
 
-double BucketState::Finish(Aggregator aggregator) const {
-  switch (aggregator) {
+double BucketState::Finish(const Aggregation& aggregation) const {
+  switch (aggregation.aggregator) {
     case Aggregator::kCount:
       return static_cast<double>(count_);
     case Aggregator::kCountNan:
@@ -188,6 +192,11 @@ double BucketState::Finish(Aggregator aggregator) const {
       return std::sqrt(Variance(count_));
     case Aggregator::kStdS:
       return std::sqrt(Variance(count_ - (count_ == 0 ? 0 : 1)));
+    case Aggregator::kTwa:
+    case Aggregator::kIncrease:
+    case Aggregator::kRate:
+    case Aggregator::kQuantile:
+      break;
   }
   return kNaN;
 }

@@ -20,7 +20,7 @@ struct BucketNeeds {
   bool extremes = false;
   bool sum = false;
   bool variance = false;
-  explicit BucketNeeds(std::span<const Aggregator> aggregators);
+  explicit BucketNeeds(std::span<const Aggregation> aggregators);
 };
 
 /// An unevaluated sum of two doubles.
@@ -36,7 +36,7 @@ class BucketState {
   /// Adds consecutive samples' values; `values` is not empty.
   void Add(std::span<const double> values, const BucketNeeds& needs);
   bool empty() const { return count_all_ == 0; }
-  double Finish(Aggregator aggregator) const;
+  double Finish(const Aggregation& aggregation) const;
   void Reset();
 
  private:

@@ -31,6 +31,9 @@ class Cursor : public QueryResult {
   }
   const SeriesInfo& series() const override { return info_; }
   const Status& status() const override { return status_; }
+  std::span<const SeriesInfo> sources() const override { return {}; }
+  std::string cursor() const override { return {}; }
+  const QueryStatistics& statistics() const override { return statistics_; }
 
  protected:
   /// Starts the current series; false when it has no rows.
@@ -45,6 +48,7 @@ class Cursor : public QueryResult {
   SeriesInfo info_;
   std::uint64_t rows_left_ = 0;
   Status status_;
+  QueryStatistics statistics_;
 
  private:
   template <typename F>
@@ -280,6 +284,31 @@ class AggregateCursor final : public Cursor {
   std::vector<std::vector<double>> columns_;
 };
 
+/// What this version does not do yet.
+Status CheckSupported(const QuerySpec& spec) {
+  const auto missing = [](std::string_view what) {
+    return Status::NotSupported(fmt::format("{}: queries do not do this yet", what));
+  };
+  for (const Aggregation& aggregation : spec.aggregators) {
+    if (aggregation.aggregator >= Aggregator::kTwa) {
+      return missing(AggregationName(aggregation));
+    }
+  }
+  if (spec.values || !spec.times.empty()) {
+    return missing("filters");
+  }
+  if (spec.bucket.calendar != CalendarUnit::kNone || spec.fill != Fill::kNone) {
+    return missing("buckets of the calendar, and filling");
+  }
+  if (spec.reduce || !spec.group_by.empty() || spec.join || spec.top.count != 0 || !spec.series.empty()) {
+    return missing("groups, joins, top series, and series by reference");
+  }
+  if (spec.latest || spec.page_rows != 0 || !spec.cursor.empty()) {
+    return missing("the latest sample, and pages");
+  }
+  return Status::Ok();
+}
+
 }  // namespace
 
 Result<std::unique_ptr<QueryResult>> RunQuery(Core& core, const QuerySpec& spec) {
@@ -287,11 +316,12 @@ Result<std::unique_ptr<QueryResult>> RunQuery(Core& core, const QuerySpec& spec)
     return Status::InvalidArgument(
         fmt::format("bucket width {} is negative: give a positive width", spec.bucket.width));
   }
+  TSDB_RETURN_IF_ERROR(CheckSupported(spec));
   VersionPtr version = core.versions.Pin();
   TSDB_ASSIGN_OR_RETURN(std::vector<SeriesId> ids, core.index->Select(spec.selector));
-  if (spec.series_max != 0 && ids.size() > spec.series_max) {
+  if (spec.limits.series_max != 0 && ids.size() > spec.limits.series_max) {
     return Status::ResourceExhausted(fmt::format("{} series match {}, more than the limit of {}: narrow the selector",
-                                                 ids.size(), spec.selector.ToString(), spec.series_max));
+                                                 ids.size(), spec.selector.ToString(), spec.limits.series_max));
   }
   if (spec.aggregators.empty()) {
     return std::unique_ptr<QueryResult>(

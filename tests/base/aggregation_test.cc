@@ -12,13 +12,34 @@ namespace {
 
 TEST(Aggregator, NamesParseBackToWhatTheyName) {
   const std::string_view names[] = {"avg",      "sum",   "min",  "max",   "range", "count", "countnan",
-                                    "countall", "first", "last", "std.p", "std.s", "var.p", "var.s"};
+                                    "countall", "first", "last", "std.p", "std.s", "var.p", "var.s",
+                                    "twa",      "increase", "rate", "quantile"};
   for (const std::string_view name : names) {
     EXPECT_EQ(AggregatorName(*ParseAggregator(name)), name);
   }
   EXPECT_EQ(*ParseAggregator("countall"), Aggregator::kCountAll);
   EXPECT_EQ(*ParseAggregator("var.s"), Aggregator::kVarS);
   EXPECT_EQ(ParseAggregator("AVG").status().code(), StatusCode::kInvalidArgument);
+}
+
+TEST(Aggregation, AParameterIsPartOfTheName) {
+  EXPECT_EQ(*ParseAggregation("quantile(0.99)"), Aggregation::Quantile(0.99));
+  EXPECT_EQ(*ParseAggregation("quantile(1)"), Aggregation::Quantile(1));
+  EXPECT_EQ(*ParseAggregation("max"), Aggregation(Aggregator::kMax));
+  EXPECT_EQ(AggregationName(Aggregation::Quantile(0.5)), "quantile(0.5)");
+  EXPECT_EQ(AggregationName(Aggregator::kStdP), "std.p");
+  for (const char* bad : {"quantile", "quantile()", "quantile(1.5)", "quantile(-0.1)", "quantile(nan)", "quantile(0.5",
+                          "quantile(0.5))", "quantile(0,5)", "max(1)", ""}) {
+    EXPECT_EQ(ParseAggregation(bad).status().code(), StatusCode::kInvalidArgument) << bad;
+  }
+}
+
+TEST(CalendarUnit, NamesParseBackToWhatTheyName) {
+  for (const char* name : {"day", "week", "month", "year"}) {
+    EXPECT_EQ(CalendarUnitName(*ParseCalendarUnit(name)), name);
+  }
+  EXPECT_EQ(ParseCalendarUnit("none").status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(FillName(Fill::kConstant), "constant");
 }
 
 TEST(BucketStart, FloorsTowardsMinusInfinity) {

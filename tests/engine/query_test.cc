@@ -40,7 +40,7 @@ std::vector<Row> PlainAggregate(const Samples& samples, const QuerySpec& spec) {
     Row row{start, {}};
     BucketState state;
     state.Add(values, BucketNeeds(spec.aggregators));
-    for (const Aggregator aggregator : spec.aggregators) {
+    for (const Aggregation& aggregator : spec.aggregators) {
       row.bits.push_back(std::bit_cast<std::uint64_t>(state.Finish(aggregator)));
     }
     rows.push_back(std::move(row));
@@ -62,12 +62,12 @@ void ExpectSame(const std::vector<Row>& got, const std::vector<Row>& expected, c
     for (std::size_t k = 0; k < spec.aggregators.size(); ++k) {
       const auto a = std::bit_cast<double>(got[i].bits[k]);
       const auto b = std::bit_cast<double>(expected[i].bits[k]);
-      if (spec.aggregators[k] >= Aggregator::kStdP && std::isfinite(a)) {
-        ASSERT_LE(std::fabs(a - b), std::fabs(b) * 1e-12) << AggregatorName(spec.aggregators[k]);
+      if (spec.aggregators[k].aggregator >= Aggregator::kStdP && std::isfinite(a)) {
+        ASSERT_LE(std::fabs(a - b), std::fabs(b) * 1e-12) << AggregationName(spec.aggregators[k]);
       } else if (std::isnan(a)) {
-        ASSERT_TRUE(std::isnan(b)) << AggregatorName(spec.aggregators[k]);
+        ASSERT_TRUE(std::isnan(b)) << AggregationName(spec.aggregators[k]);
       } else {
-        ASSERT_EQ(got[i].bits[k], expected[i].bits[k]) << AggregatorName(spec.aggregators[k]);
+        ASSERT_EQ(got[i].bits[k], expected[i].bits[k]) << AggregationName(spec.aggregators[k]);
       }
     }
   }
@@ -192,7 +192,7 @@ TEST(Query, MoreSeriesThanAllowedIsAnError) {
     ASSERT_TRUE(db->CreateSeries(Series(name)).ok());
   }
   QuerySpec spec;
-  spec.series_max = 2;
+  spec.limits.series_max = 2;
   EXPECT_EQ(db->Query(spec).status().code(), StatusCode::kResourceExhausted);
 }
 

@@ -41,7 +41,7 @@ TEST(Arguments, AligningToAnOpenEndIsAnError) {
 
 TEST(Arguments, AggregatorsKeepTheirOrder) {
   EXPECT_EQ(*ParseAggregators("max,avg,std.p"),
-            (std::vector<Aggregator>{Aggregator::kMax, Aggregator::kAvg, Aggregator::kStdP}));
+            (std::vector<Aggregation>{Aggregator::kMax, Aggregator::kAvg, Aggregator::kStdP}));
   for (const char* bad : {"", "avg,", ",avg", "avg max", "median"}) {
     EXPECT_FALSE(ParseAggregators(bad).ok()) << bad;
   }
