@@ -48,6 +48,13 @@ void AddCommands(CommandSet* set) {
   AddLabelValues(set);
   AddInfo(set);
   AddExport(set);
+  AddCreate(set);
+  AddAlter(set);
+  AddRename(set);
+  AddDrop(set);
+  AddUndrop(set);
+  AddDelete(set);
+  AddRetention(set);
   AddStats(set);
   AddAnalyze(set);
   AddFlush(set);

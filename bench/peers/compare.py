@@ -68,6 +68,7 @@ def measure(databases, query, arguments):
     """Median seconds per database; None where its answers are wrong. The first run warms up and is not counted."""
     times = {database.name: [] for database in databases}
     wrong = {}
+    rows = 0
     for run in range(arguments.runs + 1):
         request = tsbs.make_request(query, arguments.hosts, arguments.hours * 3600, run)
         ours = None
@@ -76,12 +77,13 @@ def measure(databases, query, arguments):
             answer = database.parse(request, reply)
             if ours is None:
                 ours = answer
+                rows += len(ours)
             elif found := tsbs.differences(ours, answer):
                 wrong[database.name] = found
             if run != 0:
                 times[database.name].append(seconds)
-    if not ours:
-        wrong["tsdb"] = ["no rows"]
+    if rows == 0:
+        wrong["tsdb"] = ["no rows in any run"]
     for name, found in wrong.items():
         print(f"{query}: {name} answers otherwise: {'; '.join(found)}", file=sys.stderr)
     return {name: statistics.median(values) for name, values in times.items()}, wrong

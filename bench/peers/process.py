@@ -80,6 +80,13 @@ class Http:
         return self._exchange("POST", path, body, headers or {})
 
     def _exchange(self, method, target, body, headers):
+        try:
+            return self._once(method, target, body, headers)
+        except (http.client.RemoteDisconnected, ConnectionError):  # it was idle for longer than the server waits
+            self.connection.close()
+            return self._once(method, target, body, headers)
+
+    def _once(self, method, target, body, headers):
         start = time.perf_counter()
         self.connection.request(method, target, body, headers)
         response = self.connection.getresponse()

@@ -76,6 +76,15 @@ void WriteTable(const SeriesInfo& info, const SeriesFigures& figures, const Stat
   if (info.settings.retention != 0) {
     table.AddRow({"retention", FormatDuration(info.settings.retention, stats.unit)});
   }
+  if (info.settings.ignore_max_time_diff != 0) {
+    std::string value;
+    AppendDouble(info.settings.ignore_max_value_diff, &value);
+    table.AddRow({"ignores samples", "within " + FormatDuration(info.settings.ignore_max_time_diff, stats.unit) +
+                                         " and " + value + " of the newest"});
+  }
+  if (info.settings.expiry != 0) {
+    table.AddRow({"dropped when idle for", FormatDuration(info.settings.expiry, TimeUnit::kMilliseconds)});
+  }
   table.AddRow({"samples", FormatCount(figures.samples)});
   if (figures.first && figures.last) {
     table.AddRow({"first", SampleText(*figures.first, stats.unit)});
@@ -103,6 +112,9 @@ void WriteJson(const SeriesInfo& info, const SeriesFigures& figures, const Stats
   *out += fmt::format(",\"id\":{},\"created_by_key\":{},\"duplicates\":\"{}\",\"retention\":{},\"unit\":\"{}\"",
                       info.id.value, info.created_by_key, PolicyText(info, stats), info.settings.retention,
                       TimeUnitName(stats.unit));
+  *out += fmt::format(",\"ignore_time\":{},\"ignore_value\":", info.settings.ignore_max_time_diff);
+  AppendJsonNumber(info.settings.ignore_max_value_diff, out);
+  *out += fmt::format(",\"expiry_ms\":{}", info.settings.expiry);
   *out += fmt::format(",\"samples\":{}", figures.samples);
   AppendJsonSample("first", figures.first, out);
   AppendJsonSample("last", figures.last, out);

@@ -3,6 +3,7 @@
 
 #include "cli/plot/chart.h"
 #include "cli/plot/names.h"
+#include "cli/text/escape.h"
 #include "cli/text/row_writer.h"
 
 namespace tsdb::cli {
@@ -60,7 +61,8 @@ class PlotRowWriter final : public RowWriter {
     for (std::size_t i = 0; i < lines_.size(); ++i) {
       const std::string& name = names.names[i / layout_.columns.size()];
       const std::string& column = layout_.columns[i % layout_.columns.size()];
-      data.lines.push_back({name + (name.empty() || column.empty() ? "" : " ") + column, std::move(lines_[i])});
+      data.lines.push_back(
+          {name + (name.empty() || column.empty() ? "" : " ") + Printable(column), std::move(lines_[i])});
     }
     AppendChart(data, layout_.plot.style, out);
     if (left_out_ != 0) {

@@ -37,6 +37,8 @@ struct RowLayout {
   /// Names of the value columns; empty for raw samples (one column).
   std::vector<std::string> columns;
   bool color = false;
+  /// The only result is a join: its columns name the series, itself it has no name.
+  bool joined = false;
   PlotLayout plot;
 };
 

@@ -179,6 +179,17 @@ TEST_F(CliRead, NothingFoundIsNoFailure) {
   EXPECT_THAT(result.err, HasSubstr("no samples of"));
 }
 
+TEST_F(CliRead, OpenMetricsComesMetricByMetric) {
+  CliOk({"ingest", "--format", "prometheus", "-"}, {"mem{host=\"z\"} 8 1000\ncpu{host=\"c\"} 9 1000\n", {}});
+  EXPECT_EQ(CliOk({"export", "--format", "openmetrics"}).out,
+            "# TYPE cpu unknown\n"
+            "cpu{host=\"a\"} 1 1\ncpu{host=\"a\"} 3 2\ncpu{host=\"a\"} 5 61\n"
+            "cpu{dc=\"x\",host=\"b\"} -0.5 1.5\ncpu{host=\"c\"} 9 1\n"
+            "# TYPE mem unknown\nmem 7 90\nmem{host=\"z\"} 8 1\n# EOF\n");
+  EXPECT_EQ(CliOk({"export", "{host=\"z\"}", "--format", "openmetrics"}).out,
+            "# TYPE mem unknown\nmem{host=\"z\"} 8 1\n# EOF\n");
+}
+
 TEST_F(CliRead, ExportsReadBackTheSameInEveryFormat) {
   const std::string before = CliOk({"query", "{}", "--output", "jsonl"}).out;
   for (const char* format : {"influx", "openmetrics", "csv", "jsonl"}) {

@@ -45,8 +45,14 @@ TEST_F(CliUsage, WrongUsageExitsTwoWithOneLineThatPointsToHelp) {
       {"export"},
       {"export", "--format", "prometheus"},
       {"init", "--unit", "days"},
-      {"init", "--retention", "30d"},
+      {"init", "--retention", "soon"},
+      {"init", "--max-bytes", "lots"},
+      {"create"},
+      {"alter", "key"},
+      {"rename", "key"},
       {"delete", "{}"},
+      {"drop"},
+      {"retention", "--match", "{}"},
       {"bench", "write", "--series", "0"},
   };
   for (const auto& args : rows) {
@@ -84,6 +90,7 @@ TEST_F(CliUsage, EveryHelpHasAnExampleAndExitsZero) {
   const std::vector<std::vector<std::string>> commands = {
       {},       {"init"},   {"ingest"}, {"query"},          {"series"},       {"labels"},           {"label-values"},
       {"info"}, {"export"}, {"stats"},  {"flush"},          {"verify"},       {"dump"},             {"dump", "wal"},
+      {"create"}, {"alter"}, {"rename"}, {"delete"}, {"drop"}, {"undrop"}, {"retention"},
       {"dump", "file"},     {"dump", "manifest"},           {"bench"},        {"bench", "write"},   {"bench", "read"},
   };
   for (std::vector<std::string> args : commands) {
