@@ -7,6 +7,7 @@
 
 #include "cli/command.h"
 #include "cli/plot/terminal.h"
+#include "cli/suggest.h"
 
 namespace tsdb::cli {
 namespace {
@@ -81,7 +82,7 @@ std::string OneLine(std::string text) {
 Outcome RunSelected(const CommandSet& set, Program* program) {
   const CommandSet::Run run = set.SelectedRun();
   if (!run) {
-    return Outcome::Usage("a command is missing");
+    return Outcome::Usage(CommandMissing(*set.Selected()));
   }
   // The library does not throw; what may still fail this way is memory, in our own containers.
   try {
@@ -136,7 +137,13 @@ int RunCommandLine(int argc, char** argv) {
   } catch (const CLI::CallForVersion& version) {
     *program.out.buffer() += std::string(version.what()) + "\n";
   } catch (const CLI::ExtrasError&) {
-    outcome = Outcome::Usage("not understood: " + CLI::detail::join(root.remaining(true), " "));
+    outcome = Outcome::Usage(NotUnderstood(*set.Selected(), root.remaining(true)));
+  } catch (const CLI::RequiredError& error) {
+    // A word that is no command is left over, and then a command is missing; the word is what to talk about.
+    const std::vector<std::string> words = root.remaining(true);
+    outcome = Outcome::Usage(!words.empty()       ? NotUnderstood(*set.Selected(), words)
+                             : !set.SelectedRun() ? CommandMissing(*set.Selected())
+                                                  : OneLine(error.what()));
   } catch (const CLI::ParseError& error) {
     outcome = Outcome::Usage(OneLine(error.what()));
   }

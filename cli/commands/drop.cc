@@ -189,7 +189,7 @@ void AddUndrop(CommandSet* set) {
   CLI::App* command = set->Add(set->root(), "undrop", "Bring a dropped series back; without ID list those that can be",
                                {"tsdb-cli undrop", "tsdb-cli undrop 17", "tsdb-cli undrop 18 --as boiler-old"});
   auto arguments = std::make_shared<UndropArguments>();
-  command->add_option("id", arguments->id, "Number of the series")->type_name("ID")->check(CLI::PositiveNumber);
+  command->add_option("id", arguments->id, "Number of the series")->type_name("ID")->check(WholeNumber(1));
   command->add_option("--as", arguments->key, "Another key for it, when it was created by key")->type_name("KEY");
   set->SetRun(command, [arguments](Program& program) { return RunUndrop(*arguments, program); });
 }

@@ -121,6 +121,18 @@ void WriteJson(const SeriesInfo& info, const SeriesFigures& figures, const Stats
   *out += "}\n";
 }
 
+/// About a key that no series has. Many give a selector, or a metric without its labels, where a key is wanted.
+std::string NoSuchKey(Database& db, const std::string& key) {
+  std::string message = "no series has the key " + key + ": ";
+  if (const Result<Selector> selector = Selector::Parse(key); selector.ok()) {
+    const Result<std::vector<SeriesInfo>> found = db.ListSeries(*selector, 1);
+    if (found.ok() && !found->empty()) {
+      return message + "as a selector it matches, for example, " + found->front().key;
+    }
+  }
+  return message + "'tsdb-cli series' lists them";
+}
+
 Outcome RunInfo(const InfoOptions& options, Program& program) {
   Result<std::unique_ptr<Database>> db = OpenForReading(program, Reads::kFewSeries);
   if (!db.ok()) {
@@ -129,7 +141,7 @@ Outcome RunInfo(const InfoOptions& options, Program& program) {
   const Result<SeriesRef> ref = (*db)->ResolveKey(options.key);
   if (!ref.ok()) {
     if (ref.status().code() == StatusCode::kNotFound) {
-      return Outcome::Failed("no series has the key " + options.key + ": 'tsdb-cli series' lists them");
+      return Outcome::Failed(NoSuchKey(**db, options.key));
     }
     return Outcome::Failed(ref.status());
   }

@@ -176,10 +176,10 @@ void AddFilterOptions(CLI::App* command, QueryOptions* options) {
 void AddSeriesChoices(CLI::App* command, QueryOptions* options) {
   CLI::Option* top = command->add_option("--top", options->top, "Only the K series with the largest values")
                          ->type_name("K")
-                         ->check(CLI::PositiveNumber);
+                         ->check(WholeNumber(1));
   command->add_option("--bottom", options->bottom, "Only the K series with the smallest values")
       ->type_name("K")
-      ->check(CLI::PositiveNumber)
+      ->check(WholeNumber(1))
       ->excludes(top);
   command->add_option("--top-by", options->top_by, "What --top and --bottom compare, over the whole range")
       ->type_name("FN")
@@ -196,14 +196,21 @@ void AddSeriesChoices(CLI::App* command, QueryOptions* options) {
 void AddRowOptions(CLI::App* command, QueryOptions* options) {
   command->add_option("--limit,-n", options->limit, "At most so many rows per series; 0 for all")
       ->type_name("N")
-      ->check(CLI::NonNegativeNumber)
+      ->check(WholeNumber(0))
       ->default_str("0");
   command->add_flag("--reverse,-r", options->reverse, "Newest first");
   CLI::Option* page = command->add_option("--page", options->page, "At most so many rows in all; says where to go on")
                           ->type_name("N")
-                          ->check(CLI::PositiveNumber);
+                          ->check(WholeNumber(1));
   command->add_option("--cursor", options->cursor, "Go on where the page before ended")->type_name("C")->needs(page);
   command->add_flag("--explain", options->explain, "Tell afterwards what was read, and how long it took");
+}
+
+/// Puts options under a title of their own in the help.
+void Group(CLI::App* command, const std::string& title, const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    command->get_option(name)->group(title);
+  }
 }
 
 }  // namespace
@@ -224,6 +231,10 @@ void AddQuery(CommandSet* set) {
   AddSeriesChoices(command, options.get());
   AddRowOptions(command, options.get());
   AddOutputOption(command, &options->output, {"table", "csv", "json", "jsonl", "plot"});
+  Group(command, "Buckets", {"--aggregate", "--bucket", "--align", "--label-at", "--calendar", "--tz", "--fill"});
+  Group(command, "Which samples", {"--from", "--to", "--min-value", "--max-value", "--at-times", "--latest"});
+  Group(command, "Several series", {"--top", "--bottom", "--top-by", "--reduce", "--group-by", "--join"});
+  Group(command, "Rows", {"--limit", "--reverse", "--page", "--cursor", "--output", "--explain"});
   set->SetRun(command, [options](Program& program) { return RunQuery(*options, program); });
 }
 

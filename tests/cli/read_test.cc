@@ -148,7 +148,9 @@ TEST_F(CliRead, InfoTellsLabelsAndEnds) {
   EXPECT_THAT(CliOk({"info", "mem"}).out, HasSubstr("1970-01-01T00:01:30.000Z  7\n"));
   const CliResult none = Cli({"info", "nothing"});
   EXPECT_EQ(none.exit_code, 1);
-  EXPECT_THAT(none.err, HasSubstr("no series has the key nothing"));
+  EXPECT_EQ(none.err, "tsdb-cli: no series has the key nothing: 'tsdb-cli series' lists them\n");
+  EXPECT_EQ(Cli({"info", "cpu"}).err,
+            "tsdb-cli: no series has the key cpu: as a selector it matches, for example, cpu{host=\"a\"}\n");
 }
 
 TEST_F(CliRead, StatsCountWhatIsThere) {
