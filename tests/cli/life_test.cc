@@ -105,6 +105,56 @@ TEST_F(CliLife, DeleteTakesARangeAndTellsHowMuch) {
   EXPECT_EQ(Rows("cpu"), "\"cpu{host=\"\"a\"\"}\",1000,1\n\"cpu{host=\"\"a\"\"}\",61000,5\n");
 }
 
+TEST_F(CliLife, DeletesAcrossChunksAndWritesBehindThem) {
+  std::string text;
+  for (int i = 1; i <= 5000; ++i) {
+    text += "d " + std::to_string(2 * i) + " " + std::to_string(i) + "\n";
+  }
+  CliOk({"ingest", "--format", "prometheus", "-"}, {text, {}});
+  const auto remove = [&](const std::string& from, const std::string& to) {
+    const std::string said = CliOk({"delete", "d", "--from", from, "--to", to, "--count"}).err;
+    const std::size_t at = said.find("series, ") + 8;
+    return said.substr(at, said.find(' ', at) - at);
+  };
+  const auto add = [&](const std::string& line) {
+    CliOk({"ingest", "--format", "prometheus", "-"}, {line + "\n", {}});
+  };
+  const auto newest = [&] { return Rows("d", {"--reverse", "--limit", "1"}); };
+  EXPECT_EQ(remove("101", "4900"), "4,800");
+  EXPECT_EQ(Rows("d", {"--from", "99", "--to", "4902"}), "d,99,198\nd,100,200\nd,4901,9802\nd,4902,9804\n");
+  EXPECT_EQ(newest(), "d,5000,10000\n");
+  EXPECT_EQ(remove("4901", "5000"), "100");
+  EXPECT_EQ(newest(), "d,100,200\n");
+  EXPECT_EQ(Info("d")["samples"], 100);
+  EXPECT_EQ(Info("d")["last"], Json::parse("[100,200]"));
+  add("d 7 4950");
+  EXPECT_EQ(newest(), "d,4950,7\n");
+  add("d 8 150");
+  EXPECT_EQ(Rows("d", {"--from", "100"}), "d,100,200\nd,150,8\nd,4950,7\n");
+  EXPECT_EQ(remove("150", "150"), "1");
+  EXPECT_EQ(remove("0", "0"), "0");
+  EXPECT_EQ(remove("-", "+"), "101");
+  EXPECT_EQ(newest(), "");
+  add("d 1 5");
+  EXPECT_EQ(Rows("d"), "d,5,1\n");
+}
+
+TEST_F(CliLife, OnATerminalDropAsksFirst) {
+  Fill();
+  const std::string command = std::string(TSDB_CLI_PATH) + " --db " + Db() + " drop mem";
+  const auto answer = [&](const std::string& text) {
+    return RunProgram("script", {"-qec", command, "/dev/null"}, {text, {}});
+  };
+  const CliResult no = answer("n\n");
+  EXPECT_EQ(no.exit_code, 1);
+  EXPECT_THAT(no.out, HasSubstr("drop 1 series? [y/N]"));
+  EXPECT_THAT(no.out, HasSubstr("nothing was changed"));
+  EXPECT_EQ(Rows("mem"), "mem,90000,7\n");
+  const CliResult yes = answer("y\n");
+  EXPECT_EQ(yes.exit_code, 0) << yes.out;
+  EXPECT_EQ(Rows("mem"), "");
+}
+
 TEST_F(CliLife, DeleteWantsItsRange) {
   Fill();
   for (const std::vector<std::string>& args : std::vector<std::vector<std::string>>{

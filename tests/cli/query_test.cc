@@ -39,6 +39,30 @@ TEST_F(CliQuery, FillSaysWhatEmptyBucketsShow) {
   EXPECT_EQ(rows("-1.5"), A("0,2") + A("20000,-1.5") + A("40000,-1.5") + A("60000,5"));
 }
 
+TEST_F(CliQuery, EmptyBucketsShowWhatTheAggregatorSaysOfNothing) {
+  CliOk({"ingest", "--format", "prometheus", "-"}, {"g 10 5\ng 30 25\ng 40 27\ng 60 55\n", {}});
+  const auto values = [&](const std::string& function, const std::string& from, const std::string& to,
+                          const std::vector<std::string>& more = {}) {
+    std::vector<std::string> args = {"--from", from, "--to",   to,     "--aggregate",
+                                     function, "--bucket", "10", "--fill", "empty"};
+    args.insert(args.end(), more.begin(), more.end());
+    std::string text = Rows("g", args);
+    std::string out;
+    for (std::size_t begin = 0, end = 0; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
+      out += text.substr(begin + 2, end - begin - 2) + " ";  // without "g,"
+    }
+    return out;
+  };
+  EXPECT_EQ(values("sum", "0", "59"), "0,10 10,0 20,70 30,0 40,0 50,60 ");
+  EXPECT_EQ(values("count", "0", "59"), "0,1 10,0 20,2 30,0 40,0 50,1 ");
+  EXPECT_EQ(values("avg", "0", "59"), "0,10 10,NaN 20,35 30,NaN 40,NaN 50,60 ");
+  EXPECT_EQ(values("last", "0", "59"), "0,10 10,10 20,40 30,40 40,40 50,60 ");
+  EXPECT_EQ(values("last", "12", "48"), "10,10 20,40 30,40 40,40 ");
+  EXPECT_EQ(values("last", "12", "48", {"--reverse"}), "40,40 30,40 20,40 10,10 ");
+  EXPECT_EQ(values("sum", "12", "48"), "10,0 20,70 30,0 40,0 ");
+  EXPECT_EQ(values("count", "0", "100000"), "0,1 10,0 20,2 30,0 40,0 50,1 ");
+}
+
 TEST_F(CliQuery, FiltersLeaveSamplesOut) {
   EXPECT_EQ(Rows("cpu", {"--min-value", "3", "--max-value", "4"}), A("2000,3") + B("2000,4"));
   EXPECT_EQ(Rows("cpu", {"--at-times", "1970-01-01T00:00:01Z,1500"}), A("1000,1") + B("1500,-0.5"));

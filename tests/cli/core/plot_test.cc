@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <iterator>
 #include <limits>
+#include <random>
 #include <utility>
 
 #include "cli/plot/canvas.h"
@@ -351,6 +353,42 @@ TEST(Canvas, ACellHasTheColourOfTheLineDrawnLast) {
   std::string text;
   canvas.AppendRow(0, true, &text);
   EXPECT_EQ(text, "\x1b[36m⠉\x1b[33m⣉\x1b[0m");
+}
+
+TEST(Chart, AnyTimesAndValuesAreDrawnWithinTheWidth) {
+  constexpr std::uint64_t kSeed = 20261130;
+  std::mt19937_64 random(kSeed);
+  const double values[] = {0, -0.0, 1, -1, 1e308, -1e308, 5e-324, -5e-324, 1e9, 1e9 + 1e-6, kNan, kInf, -kInf, 0.1};
+  const TimeUnit units[] = {TimeUnit::kSeconds, TimeUnit::kMilliseconds, TimeUnit::kMicroseconds,
+                            TimeUnit::kNanoseconds};
+  for (int round = 0; round < 300; ++round) {
+    ChartData data;
+    data.title = "round " + std::to_string(round);
+    data.unit = units[random() % std::size(units)];
+    for (std::size_t line = random() % 4; line != std::size_t(-1); --line) {
+      std::vector<Sample> samples;
+      Timestamp time = static_cast<Timestamp>(random()) >> (random() % 64);
+      for (std::size_t i = random() % 40; i != 0; --i) {
+        const double any = std::ldexp(static_cast<double>(random() % 1000), static_cast<int>(random() % 2000) - 1000);
+        const double value = random() % 2 == 0 ? values[random() % std::size(values)] : any;
+        samples.push_back({std::max(time, kTimestampMin), value});
+        const Timestamp step = static_cast<Timestamp>(random() >> (1 + random() % 62));
+        if (__builtin_add_overflow(time, step, &time)) {
+          break;
+        }
+      }
+      data.lines.push_back({"line", MakeLine(samples)});
+    }
+    const ChartStyle style{.width = random() % 120, .height = random() % 30, .color = false, .ascii = true};
+    const std::string text = Draw(data, style);
+    for (std::size_t begin = 0, end = 0; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
+      const std::string row = text.substr(begin, end - begin);
+      if (row.find("  min") == std::string::npos && row.find("values from") == std::string::npos &&
+          row.find("nothing to draw") == std::string::npos && row.find("not drawn") == std::string::npos) {
+        ASSERT_LE(row.size(), std::max(style.width, kChartWidthMin)) << "seed " << kSeed << text;
+      }
+    }
+  }
 }
 
 SeriesInfo Info(std::vector<Label> labels) {
