@@ -42,12 +42,12 @@ class Files:
         return tsbs.read_csv(self.csv)
 
 
-def start_all(arguments, folder):
-    """The databases that are there, loaded; ours first."""
+def start_all(arguments, folder, databases):
+    """Starts and loads the databases that are there, ours first; each is in the list as soon as it runs."""
     build = pathlib.Path(arguments.build) / "bench"
     seconds = arguments.hours * 3600
     files = Files(build / "tsbs_generate", folder, arguments.hosts, seconds)
-    databases = [Own(build / "tsbs_run", arguments.hosts, seconds)]
+    databases.append(Own(build / "tsbs_run", arguments.hosts, seconds))
     for kind in [*SERVERS, DuckDb]:
         if arguments.only and kind.name not in arguments.only:
             continue
@@ -61,7 +61,6 @@ def start_all(arguments, folder):
         databases.append(database)
         database.load(files)
         print(f"{kind.name}: loaded and settled in {time.monotonic() - begin:.0f} s", file=sys.stderr)
-    return databases
 
 
 def measure(databases, query, arguments):
@@ -118,7 +117,7 @@ def main():
     databases = []
     with tempfile.TemporaryDirectory(prefix="tsdb-peers-") as folder:
         try:
-            databases = start_all(arguments, pathlib.Path(folder))
+            start_all(arguments, pathlib.Path(folder), databases)
             rows = []
             for query in arguments.query or tsbs.QUERIES:
                 medians, wrong = measure(databases, query, arguments)

@@ -2,7 +2,7 @@
 
 import json
 
-from process import Http, Process, find_program, free_port, line_batches
+from process import find_program, free_port, line_batches, start_and_wait
 from tsbs import HOUR_MS
 
 
@@ -15,7 +15,7 @@ class InfluxDb:
 
     def __init__(self, peers, folder):
         port = free_port()
-        self.process = Process([self.available(peers), "run"], folder, {
+        self.process, self.http = start_and_wait([self.available(peers), "run"], folder, port, "/ping", {
             "INFLUXDB_BIND_ADDRESS": f"127.0.0.1:{free_port()}",
             "INFLUXDB_HTTP_BIND_ADDRESS": f"127.0.0.1:{port}",
             "INFLUXDB_META_DIR": f"{folder}/meta",
@@ -27,8 +27,6 @@ class InfluxDb:
             "INFLUXDB_DATA_QUERY_LOG_ENABLED": "false",
             "HOME": folder,
         })
-        self.http = Http(port)
-        self.http.wait_ready("/ping")
 
     def stop(self):
         self.process.stop()

@@ -53,6 +53,18 @@ class Process:
         self.log.close()
 
 
+def start_and_wait(command, folder, port, ready_path, environment=None):
+    """A server and a connection to it, once it answers; nothing is left running when it does not."""
+    process = Process(command, folder, environment)
+    http_connection = Http(port)
+    try:
+        http_connection.wait_ready(ready_path)
+    except BaseException:
+        process.stop()
+        raise
+    return process, http_connection
+
+
 class Http:
     """One connection that is kept; a request's time is that from sending it to the last byte of the reply."""
 

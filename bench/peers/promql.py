@@ -7,7 +7,7 @@ millisecond before s + w, whether its beginning is included (Prometheus 2.42) or
 import json
 import struct
 
-from process import Http, Process, find_program, free_port, line_batches
+from process import find_program, free_port, line_batches, start_and_wait
 from tsbs import FIELDS, START_MS, STEP_MS
 
 
@@ -25,9 +25,7 @@ class PromQl:
 
     def __init__(self, peers, folder):
         self.port = free_port()
-        self.process = Process(self.command(peers, folder), folder)
-        self.http = Http(self.port)
-        self.http.wait_ready(self.ready_path)
+        self.process, self.http = start_and_wait(self.command(peers, folder), folder, self.port, self.ready_path)
 
     def stop(self):
         self.process.stop()
