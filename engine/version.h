@@ -26,6 +26,9 @@ struct Version {
   std::shared_ptr<Generation> mutable_generation;
   std::vector<std::shared_ptr<Generation>> sealed;
   std::vector<ChunkFilePtr> files;
+  // Files the manifest names that were damaged or gone when they were to be opened.
+  std::uint64_t files_skipped = 0;
+  std::uint64_t samples_skipped = 0;
 };
 
 /// Orders the files as they are read: oldest first, by last commit.

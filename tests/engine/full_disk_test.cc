@@ -136,6 +136,52 @@ TEST(FullDisk, AFlushThatFindsNoSpaceLeavesNoFilesAndIsMadeUpForByItself) {
   TSDB_ASSERT_OK(db->Close());
 }
 
+// Merges go first, so that flushes and writes have what is left; reads never do.
+TEST(FullDisk, ServiceIsGivenUpInStepsAndComesBack) {
+  MemoryFileSystem fs;
+  FakeClock clock;
+  std::unique_ptr<Database> db;
+  TSDB_ASSERT_OPEN(db, "/db", QuietOptions(), MemoryEnvironment(&fs, &clock));
+  int round = 0;
+  std::vector<int> acknowledged;
+  const auto append = [&] {
+    const auto result = db->Append(Round(++round));
+    if (result.ok()) {
+      acknowledged.push_back(round);
+    }
+    return result.status();
+  };
+  for (int i = 0; i < 8; ++i) {
+    TSDB_ASSERT_OK(append());
+    TSDB_ASSERT_OK(db->Flush());
+  }
+  EXPECT_EQ(db->GetStats().degradation, Degradation::kNone);
+  fs.SetFreeBytes(900'000);
+  EXPECT_EQ(db->Compact().status().code(), StatusCode::kNoSpace);
+  EXPECT_EQ(db->GetStats().degradation, Degradation::kNotMerging);
+  EXPECT_THAT(db->GetStats().merge_error, HasSubstr("free some space"));
+  TSDB_ASSERT_OK(append());
+  TSDB_ASSERT_OK(db->Flush());
+  TSDB_ASSERT_OK(append());
+  fs.SetFreeBytes(300);
+  EXPECT_EQ(db->Flush().code(), StatusCode::kNoSpace);
+  EXPECT_EQ(db->GetStats().degradation, Degradation::kNotFlushing);
+  TSDB_ASSERT_OK(append());  // into space the log has reserved
+  for (int i = 0; i < 5000 && append().ok(); ++i) {
+  }
+  EXPECT_EQ(db->GetStats().degradation, Degradation::kRefusingWrites);
+  EXPECT_THAT(db->GetStats().write_error, HasSubstr("no space"));
+  ExpectExactly(*db, acknowledged);
+  fs.SetFreeBytes(kPlenty);
+  TSDB_ASSERT_OK(append());
+  EXPECT_EQ(db->GetStats().degradation, Degradation::kNotFlushing);
+  TSDB_ASSERT_OK(db->Flush());
+  EXPECT_EQ(db->GetStats().degradation, Degradation::kNotMerging);
+  ASSERT_TRUE(db->Compact().ok());
+  EXPECT_EQ(db->GetStats().degradation, Degradation::kNone);
+  ExpectExactly(*db, acknowledged);
+}
+
 // On a file system of its own, with RocksDB; needs the right to mount.
 TEST(FullDisk, SlowASmallDiskFillsUpAndIsEmptiedAgain) {
   const index::TemporaryDirectory folder;
