@@ -109,6 +109,8 @@ class ChunkFileReader {
   /// kCorruption when that block is damaged; the others can still be read.
   virtual std::size_t blocks() const = 0;
   virtual Status ReadBlock(std::size_t block, ChunkRows* rows) const = 0;
+  /// The first block that may hold chunks of a series that end at or behind `from`; blocks() when none does.
+  virtual std::size_t FindBlock(SeriesId id, Timestamp from) const = 0;
 
   /// Replaces `out` by the samples of a chunk. Checksums are verified, the decoder checks the rest: kCorruption.
   virtual Status Read(const ChunkEntry& entry, Columns* out) const = 0;

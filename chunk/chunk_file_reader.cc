@@ -68,12 +68,7 @@ class Reader final : public ChunkFileReader {
   Status Find(SeriesId id, TimeRange range, ChunkRows* rows) const override {
     rows->Clear();
     try {
-      // The last block that does not begin behind the first chunk wanted; that chunk may begin before the range.
-      auto block = std::upper_bound(blocks_.begin(), blocks_.end(), std::pair(id, range.from),
-                                    [](const auto& key, const DirectoryBlock& b) {
-                                      return key < std::pair(b.first_id, b.first_time);
-                                    });
-      block -= block == blocks_.begin() || std::prev(block)->last_id < id ? 0 : 1;
+      auto block = blocks_.begin() + static_cast<std::ptrdiff_t>(FindBlock(id, range.from));
       for (; block != blocks_.end() && std::pair(block->first_id, block->first_time) <= std::pair(id, range.to);
            ++block) {
         TSDB_RETURN_IF_ERROR(ReadRows(*block, id, range, rows));
@@ -94,6 +89,15 @@ class Reader final : public ChunkFileReader {
     } catch (const std::bad_alloc&) {
       return Status::OutOfMemory(path() + ": no memory for its directory");
     }
+  }
+
+  // The last block that does not begin behind the first chunk wanted; that chunk may begin before the time.
+  std::size_t FindBlock(SeriesId id, Timestamp from) const override {
+    auto block = std::upper_bound(
+        blocks_.begin(), blocks_.end(), std::pair(id, from),
+        [](const auto& key, const DirectoryBlock& b) { return key < std::pair(b.first_id, b.first_time); });
+    block -= block == blocks_.begin() || std::prev(block)->last_id < id ? 0 : 1;
+    return static_cast<std::size_t>(block - blocks_.begin());
   }
 
   Status Read(const ChunkEntry& entry, Columns* out) const override {

@@ -38,3 +38,8 @@ tsdb_dependency(tsdb_roaring ${TSDB_ROARING_LIBRARY})
 target_include_directories(tsdb_roaring SYSTEM INTERFACE ${TSDB_ROARING_INCLUDE})
 
 tsdb_dependency(tsdb_rocksdb RocksDB::rocksdb-shared)
+
+# Time zones. Only base/time_zone.cc includes it, with the definitions its package was built with.
+find_library(TSDB_DATE_LIBRARY date-tz REQUIRED)
+find_path(TSDB_DATE_INCLUDE date/tz.h REQUIRED)
+tsdb_dependency(tsdb_date ${TSDB_DATE_LIBRARY})

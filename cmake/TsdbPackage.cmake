@@ -25,7 +25,7 @@ set(CPACK_DEBIAN_DEV_PACKAGE_SHLIBDEPS OFF)
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "libtsdb0 (= ${PROJECT_VERSION})")
 # What the static library is linked with.
 set(CPACK_DEBIAN_DEV_PACKAGE_SUGGESTS
-  "librocksdb-dev, libboost-filesystem1.81-dev, libzstd-dev, zlib1g-dev, libre2-dev, libsimdjson-dev, libroaring-dev, libxxhash-dev, libfmt-dev")
+  "librocksdb-dev, libboost-filesystem1.81-dev, libzstd-dev, zlib1g-dev, libre2-dev, libsimdjson-dev, libroaring-dev, libxxhash-dev, libfmt-dev, libhowardhinnant-date-dev")
 set(CPACK_COMPONENT_DEV_DESCRIPTION "Headers, static library, CMake package and pkg-config file.")
 
 set(CPACK_DEBIAN_CLI_PACKAGE_NAME tsdb-cli)

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <new>
+#include <thread>
+#include <utility>
 
 namespace tsdb::engine {
 
@@ -19,6 +21,23 @@ void Core::LogFailure(LogLevel level, const char* what, const Status& status) co
     Log(level, std::string(what) + ": " + status.ToString());
   } catch (const std::bad_alloc&) {
     Log(level, what);
+  }
+}
+
+bool Core::RunForQuery(std::function<void()> task) {
+  try {
+    MutexLock query_threads_lock(query_threads_mutex);
+    if (query_threads == nullptr) {
+      auto pool = ThreadPool::Create(std::max(1u, std::thread::hardware_concurrency()));
+      if (!pool.ok()) {
+        return false;
+      }
+      query_threads = std::move(*pool);
+    }
+    query_threads->Submit(std::move(task));
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
   }
 }
 

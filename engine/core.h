@@ -4,7 +4,7 @@
 // The one lock order of the engine (take left before right; never the other way round):
 //
 //   merge_mutex → flush_mutex → manifest_mutex → definition_order_mutex → stripes ascending → definition queue → log
-//   → registry, index, version (leaves)
+//   → registry, index, version, query threads (leaves)
 //
 // No I/O happens under a stripe or under definition_order_mutex. File reads and writes of a flush happen under
 // flush_mutex, those of a merge under merge_mutex, an edit of the manifest under manifest_mutex; no reader and no
@@ -25,6 +25,7 @@
 #include "base/clock.h"
 #include "base/file_system.h"
 #include "base/mutex.h"
+#include "base/thread_pool.h"
 #include "chunk/manifest.h"
 #include "compaction/file_numbers.h"
 #include "compaction/job_control.h"
@@ -104,6 +105,10 @@ struct Core {
   std::vector<ChunkFilePtr> retired_files TSDB_GUARDED_BY(manifest_mutex);   // removed by an edit, not yet unlinked
   std::vector<std::string> doubtful_files TSDB_GUARDED_BY(manifest_mutex);   // of edits whose append failed
 
+  // Threads that help queries; started when the first one wants them.
+  Mutex query_threads_mutex;
+  std::unique_ptr<ThreadPool> query_threads TSDB_GUARDED_BY(query_threads_mutex);
+
   // Memory of unflushed samples: writers wait here when there is too much.
   Mutex memory_mutex;
   CondVar memory_freed;
@@ -137,6 +142,8 @@ struct Core {
       options.log(level, message);
     }
   }
+  /// Runs a task on another thread, as soon as one is free; false when there is none to be had.
+  bool RunForQuery(std::function<void()> task) TSDB_EXCLUDES(query_threads_mutex);
   /// "<what>: <status>"; without memory for the text just `what`.
   void LogFailure(LogLevel level, const char* what, const Status& status) const;
   DuplicatePolicy PolicyOf(const SeriesSettings& series) const {

@@ -10,7 +10,7 @@ set -euo pipefail
 build=(
   g++ cmake ninja-build ccache pkg-config
   librocksdb-dev libboost-filesystem1.81-dev libzstd-dev zlib1g-dev libfmt-dev libre2-dev libroaring-dev
-  libxxhash-dev libsimdjson-dev libcli11-dev
+  libxxhash-dev libsimdjson-dev libcli11-dev libhowardhinnant-date-dev tzdata
 )
 test=(libgtest-dev libgmock-dev nlohmann-json3-dev python3 clang-14)
 tools=(libclang-rt-14-dev clang-tidy-14 clang-format-14 libbenchmark-dev shellcheck dpkg-dev file)

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "chunk/value_scan.h"
+#include "engine/query/area.h"
 
 namespace tsdb::engine {
 namespace {
@@ -31,81 +32,205 @@ BucketNeeds::BucketNeeds(std::span<const Aggregation> aggregators) {
       case Aggregator::kVarS:
         variance = true;
         break;
+      case Aggregator::kFirst:
+      case Aggregator::kLast:
+        edges = true;
+        break;
+      case Aggregator::kTwa:
+        area = true;
+        break;
+      case Aggregator::kIncrease:
+      case Aggregator::kRate:
+        increase = true;
+        break;
+      case Aggregator::kQuantile:
+        values = true;
+        break;
       case Aggregator::kCount:
       case Aggregator::kCountNan:
       case Aggregator::kCountAll:
-      case Aggregator::kFirst:
-      case Aggregator::kLast:
-      case Aggregator::kTwa:
-      case Aggregator::kIncrease:
-      case Aggregator::kRate:
-      case Aggregator::kQuantile:
         break;
     }
   }
 }
 
-void DoubleDouble::Add(double value) {
-  const double sum = high + value;
-  const double part = sum - high;
-  low += (high - (sum - part)) + (value - part);
-  high = sum;
+double Between(const Number& left, const Number& right, Timestamp time) {
+  const double whole = Distance(left.time, right.time);
+  const double part = Distance(left.time, time);
+  if (part == 0 || left.value == right.value) {
+    return left.value;
+  }
+  const double weight = part / whole;
+  return left.value * (1 - weight) + right.value * weight;
 }
 
-void DoubleDouble::AddProduct(double a, double b) {
-  const double product = a * b;
-  Add(product);
-  low += std::fma(a, b, -product);
+double QuantileOf(std::span<double> values, double q) {
+  const double rank = q * static_cast<double>(values.size() - 1);
+  const auto below = std::min(static_cast<std::size_t>(rank), values.size() - 1);
+  const double weight = rank - static_cast<double>(below);
+  // Zeros in the order -0, +0, so that the result does not depend on the order of the samples.
+  const auto less = [](double a, double b) { return a < b || (a == b && std::signbit(a) && !std::signbit(b)); };
+  const auto at = values.begin() + static_cast<std::ptrdiff_t>(below);
+  std::nth_element(values.begin(), at, values.end(), less);
+  const double low = *at;
+  if (weight == 0 || at + 1 == values.end()) {
+    return low;
+  }
+  const double high = *std::min_element(at + 1, values.end(), less);
+  return low == high ? low : low * (1 - weight) + high * weight;
 }
 
-void BucketState::Reset() { *this = BucketState(); }
+void BucketState::Start(const BucketNeeds& needs, const std::optional<Number>& before,
+                        std::optional<Timestamp> begin) {
+  count_ = 0;
+  count_all_ = 0;
+  if (needs.sum) {
+    sum_.Reset();
+  }
+  if (needs.variance) {
+    spread_ = Spread();
+  }
+  if (needs.increase) {
+    resets_.Reset();
+  }
+  values_.clear();
+  number_ = before;
+  begin_ = begin;
+  area_ = 0;
+}
 
-void BucketState::Add(std::span<const double> values, const BucketNeeds& needs) {
+void BucketState::Add(chunk::ColumnsView samples, const BucketNeeds& needs) {
   if (count_all_ == 0) {
-    first_ = values.front();
+    first_ = samples.values.front();
   }
-  last_ = values.back();
-  count_all_ += values.size();
-  if (needs.sum && sum_.TryAdd(values)) {  // then there is no NaN either
-    AddNumbers(values, needs, false);
+  last_ = samples.values.back();
+  count_all_ += samples.values.size();
+  const auto add = [&](std::span<const double> numbers, const Timestamp* times, ExactSum* sum) {
+    AddNumbers(numbers, times, needs, sum);
+    if (needs.neighbours()) {
+      number_ = Number{times[numbers.size() - 1], numbers.back()};
+    }
+  };
+  // A sum that adds up says that there is no NaN either.
+  if (needs.variance) {
+    ExactSum sum;
+    if (sum.TryAdd(samples.values)) {
+      add(samples.values, samples.times.data(), &sum);
+      return;
+    }
+  } else if (needs.sum && sum_.TryAdd(samples.values)) {
+    add(samples.values, samples.times.data(), nullptr);
     return;
   }
-  std::size_t nans = 0;
-  for (const double value : values) {
-    nans += value != value ? 1 : 0;
-  }
-  if (nans == 0) {
-    AddNumbers(values, needs, needs.sum);
+  const std::uint64_t nans = chunk::ScanValues(samples.values).nans;
+  if (nans == samples.values.size()) {
     return;
   }
-  if (nans == values.size()) {
-    return;
+  chunk::Columns numbers;
+  if (nans != 0) {
+    for (std::size_t i = 0; i < samples.values.size(); ++i) {
+      if (samples.values[i] == samples.values[i]) {
+        numbers.times.push_back(samples.times.empty() ? 0 : samples.times[i]);
+        numbers.values.push_back(samples.values[i]);
+      }
+    }
+    samples = {numbers.times, numbers.values};
   }
-  std::vector<double> numbers;
-  numbers.reserve(values.size() - nans);
-  std::copy_if(values.begin(), values.end(), std::back_inserter(numbers), [](double v) { return v == v; });
-  AddNumbers(numbers, needs, needs.sum);
+  ExactSum sum;
+  if (needs.variance || needs.sum) {
+    sum.Add(samples.values);
+  }
+  add(samples.values, samples.times.data(), needs.variance || needs.sum ? &sum : nullptr);
 }
 
-void BucketState::AddNumbers(std::span<const double> numbers, const BucketNeeds& needs, bool sum) {
+void BucketState::AddValues(std::span<const double> values, const BucketNeeds& needs) {
+  Add(chunk::ColumnsView{{}, values}, needs);
+}
+
+// `sum`: of these numbers, which sum_ lacks; null: sum_ has them, or is not wanted.
+void BucketState::AddNumbers(std::span<const double> numbers, const Timestamp* times, const BucketNeeds& needs,
+                             ExactSum* sum) {
   if (needs.extremes) {
     AddExtremes(numbers);
   }
-  if (sum) {
-    sum_.Add(numbers);
-  }
   if (needs.variance) {
-    AddVariance(numbers);
+    spread_.Add(numbers, *sum);
+  }
+  if (sum != nullptr && needs.sum) {
+    if (count_ == 0) {
+      sum_ = std::move(*sum);
+    } else {
+      sum_.Add(*sum);
+    }
+  }
+  if (needs.area) {
+    AddArea(times, numbers);
+  }
+  if (needs.increase) {
+    AddIncrease(numbers);
+  }
+  if (needs.values) {
+    values_.insert(values_.end(), numbers.begin(), numbers.end());
   }
   count_ += numbers.size();
+}
+
+void BucketState::Add(const StatisticsPart& part, const BucketNeeds& needs) {
+  const chunk::ValueStatistics& s = *part.values;
+  const std::uint64_t numbers = s.count - s.nan_count;
+  if (numbers == 0 && part.drop_nans) {
+    return;
+  }
+  if (needs.edges) {
+    if (count_all_ == 0 && part.begins_chunk) {
+      first_ = part.drop_nans ? part.chunk->first_number : part.chunk->first;
+    }
+    if (part.ends_chunk) {
+      last_ = part.drop_nans ? part.chunk->last_number : part.chunk->last;
+    }
+  }
+  count_all_ += part.drop_nans ? numbers : s.count;
+  if (numbers == 0) {
+    return;
+  }
+  if (needs.extremes) {
+    MergeExtremes(s.min, s.max);
+  }
+  if (needs.sum) {
+    if (count_ == 0) {
+      sum_ = s.sum;
+    } else {
+      sum_.Add(s.sum);
+    }
+  }
+  if (needs.area) {
+    EnterArea({part.first, part.chunk->first_number});
+    if (numbers > 1) {
+      // Even steps: step · (Σv - half of both ends).
+      const double step = Distance(part.first, part.last) / static_cast<double>(numbers - 1);
+      area_ += step * (s.sum.Sum() - 0.5 * part.chunk->first_number - 0.5 * part.chunk->last_number);
+    }
+  }
+  if (needs.increase) {
+    if (part.begins_chunk) {
+      EnterIncrease(part.chunk->first_number);
+    }
+    resets_.Add(*s.resets);
+  }
+  if (needs.neighbours() && part.ends_chunk) {
+    number_ = Number{part.last, part.chunk->last_number};
+  }
+  count_ += numbers;
 }
 
 // Zeros are ordered -0 < +0, so that the result does not depend on the order of the samples.
 void BucketState::AddExtremes(std::span<const double> numbers) {
   chunk::ValueScan scan = chunk::ScanValues(numbers);
   chunk::SettleZeros(numbers, &scan);
-  const double low = scan.min;
-  const double high = scan.max;
+  MergeExtremes(scan.min, scan.max);
+}
+
+void BucketState::MergeExtremes(double low, double high) {
   if (count_ == 0) {
     min_ = low;
     max_ = high;
@@ -119,50 +244,74 @@ void BucketState::AddExtremes(std::span<const double> numbers) {
   }
 }
 
-void BucketState::AddVariance(std::span<const double> numbers) {
-  if (count_ == 0) {
-    ExactSum sum;
-    sum.Add(numbers);
-    shift_ = sum.Mean(numbers.size());
-    infinite_ = !std::isfinite(shift_);
-  }
-  for (const double value : numbers) {
-    if (!std::isfinite(value)) {
-      infinite_ = true;
-    }
-  }
-  if (infinite_) {
+// From where the bucket begins, or from the number before (whichever is later), to its first number.
+void BucketState::EnterArea(const Number& first) {
+  if (count_ != 0) {
+    area_ += 0.5 * (number_->value + first.value) * Distance(number_->time, first.time);
     return;
   }
-  for (const double value : numbers) {
-    // d + e is the exact difference.
-    const double d = value - shift_;
-    const double part = d - value;
-    const double e = (value - (d - part)) + (-shift_ - part);
-    shifted_sum_.Add(d);
-    shifted_sum_.low += e;
-    shifted_squares_.AddProduct(d, d);
-    shifted_squares_.low += 2 * d * e;
+  area_from_ = first.time;
+  if (number_) {
+    const Timestamp from = begin_ ? std::max(*begin_, number_->time) : number_->time;
+    area_from_ = from;
+    area_ += 0.5 * (Between(*number_, first, from) + first.value) * Distance(from, first.time);
   }
+}
+
+void BucketState::AddArea(const Timestamp* times, std::span<const double> numbers) {
+  EnterArea({times[0], numbers[0]});
+  area_ += AreaBelow(times, numbers.data(), numbers.size());
+}
+
+void BucketState::EnterIncrease(double first) {
+  if (count_ == 0) {
+    base_ = number_ ? number_->value : first;
+  }
+  if (number_ && first < number_->value) {
+    resets_.Add(number_->value);
+  }
+}
+
+void BucketState::AddIncrease(std::span<const double> numbers) {
+  EnterIncrease(numbers.front());
+  if (chunk::ScanValues(numbers).falls == 0) {
+    return;
+  }
+  std::vector<double> before_falls;
+  for (std::size_t i = 1; i < numbers.size(); ++i) {
+    if (numbers[i] < numbers[i - 1]) {
+      before_falls.push_back(numbers[i - 1]);
+    }
+  }
+  resets_.Add(before_falls);
+}
+
+double BucketState::TimeWeighted(const Ending& ending) const {
+  double area = area_;
+  Timestamp to = number_->time;
+  if (ending.after) {
+    const Timestamp end = ending.end ? std::min(*ending.end, ending.after->time) : ending.after->time;
+    if (end > to) {
+      area += 0.5 * (number_->value + Between(*number_, *ending.after, end)) * Distance(to, end);
+      to = end;
+    }
+  }
+  const double span = Distance(area_from_, to);
+  return span == 0 ? number_->value : area / span;
+}
+
+double BucketState::Increase() const {
+  ExactSum sum = resets_;
+  sum.Add(number_->value);
+  sum.Add(-base_);
+  return sum.Sum() + 0.0;  // no negative zero
 }
 
 double BucketState::Variance(std::uint64_t divisor) const {
-  if (count_ == 0 || divisor == 0 || infinite_) {
-    return kNaN;
-  }
-  const double sum = shifted_sum_.high + shifted_sum_.low;
-  const double n = static_cast<double>(count_);
-  // Σ(v - k)² - (Σ(v - k))² / n, the second term in double-double as well.
-  const double mean = sum / n;
-  DoubleDouble squares = shifted_squares_;
-  squares.AddProduct(-mean, sum);
-  squares.low -= mean * ((shifted_sum_.high - sum) + shifted_sum_.low);
-  squares.low -= std::fma(-mean, n, sum) / n * sum;
-  const double spread = std::max(0.0, squares.high + squares.low);
-  return spread / static_cast<double>(divisor);
+  return divisor == 0 ? kNaN : spread_.Squares() / static_cast<double>(divisor);
 }
 
-double BucketState::Finish(const Aggregation& aggregation) const {
+double BucketState::Finish(const Aggregation& aggregation, const Ending& ending) {
   switch (aggregation.aggregator) {
     case Aggregator::kCount:
       return static_cast<double>(count_);
@@ -174,31 +323,42 @@ double BucketState::Finish(const Aggregation& aggregation) const {
       return first_;
     case Aggregator::kLast:
       return last_;
+    default:
+      break;
+  }
+  if (count_ == 0) {
+    return kNaN;
+  }
+  switch (aggregation.aggregator) {
     case Aggregator::kMin:
-      return count_ == 0 ? kNaN : min_;
+      return min_;
     case Aggregator::kMax:
-      return count_ == 0 ? kNaN : max_;
+      return max_;
     case Aggregator::kRange:
-      return count_ == 0 ? kNaN : max_ - min_;
+      return max_ - min_;
     case Aggregator::kSum:
-      return count_ == 0 ? kNaN : sum_.Sum();
+      return sum_.Sum();
     case Aggregator::kAvg:
-      return count_ == 0 ? kNaN : sum_.Mean(count_);
+      return sum_.Mean(count_);
     case Aggregator::kVarP:
       return Variance(count_);
     case Aggregator::kVarS:
-      return Variance(count_ - (count_ == 0 ? 0 : 1));
+      return Variance(count_ - 1);
     case Aggregator::kStdP:
       return std::sqrt(Variance(count_));
     case Aggregator::kStdS:
-      return std::sqrt(Variance(count_ - (count_ == 0 ? 0 : 1)));
+      return std::sqrt(Variance(count_ - 1));
     case Aggregator::kTwa:
+      return TimeWeighted(ending);
     case Aggregator::kIncrease:
+      return Increase();
     case Aggregator::kRate:
+      return ending.seconds == 0 ? kNaN : Increase() / ending.seconds;
     case Aggregator::kQuantile:
-      break;
+      return QuantileOf(values_, aggregation.q);
+    default:
+      return kNaN;
   }
-  return kNaN;
 }
 
 }  // namespace tsdb::engine

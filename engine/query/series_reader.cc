@@ -1,6 +1,7 @@
 #include "engine/query/series_reader.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace tsdb::engine {
@@ -9,171 +10,486 @@ namespace {
 
 /// Chunks are read together up to about so many samples: what the caller then does with them stays in the cache.
 constexpr std::size_t kBlockSamples = 8192;
+/// Sources that overlap are merged together up to about so many samples.
+constexpr std::size_t kMergeSamples = 1 << 16;
 
 }  // namespace
 
-Status SeriesReader::Open(Core& core, const Version& version, SeriesId id, TimeRange range, bool reverse) {
+Status SeriesReader::Open(SeriesId id, TimeRange range, bool neighbours) {
+  id_ = id;
   range_ = range;
   sources_.clear();
   memory_.clear();
-  runs_.clear();
-  next_run_ = 0;
+  memory_views_.clear();
+  rows_used_ = 0;
+  done_ = true;
+  statistics_of_ = nullptr;
   status_ = Status::Ok();
+  ++counts_->series;
   if (range.empty()) {
     return Status::Ok();
   }
-  TSDB_RETURN_IF_ERROR(FindChunks(version, id, range));
-  TSDB_RETURN_IF_ERROR(ReadHead(core, version, id, range));
-  BuildRuns(reverse);
+  TSDB_RETURN_IF_ERROR(FindChunks());
+  // What lies outside the range is kept for neighbours: it must be of the same moment.
+  range_ = neighbours ? TimeRange{} : range;
+  const Status head = ReadHead();
+  range_ = range;
+  TSDB_RETURN_IF_ERROR(head);
+  SortSources();
   return Status::Ok();
 }
 
-Status SeriesReader::FindChunks(const Version& version, SeriesId id, TimeRange range) {
-  rows_used_ = 0;
+void SeriesReader::AddRows(const chunk::ChunkFileReader* file, std::uint32_t age, const chunk::ChunkRows* rows,
+                           std::size_t begin, std::size_t end) {
+  sources_.reserve(sources_.size() + (end - begin));
+  for (std::size_t i = begin; i < end; ++i) {
+    const chunk::ChunkEntry& entry = rows->entries[i];
+    if (plan_.filter.MayPass(entry.first_time, entry.last_time)) {
+      sources_.push_back({entry.first_time, entry.last_time, file, rows, static_cast<std::uint32_t>(i), age,
+                          entry.count, false});
+    }
+  }
+  counts_->chunks += end - begin;
+}
+
+Status SeriesReader::FindChunks() {
   std::uint32_t age = 0;
-  for (const ChunkFilePtr& file : version.files) {
+  std::vector<DirectoryCache::Rows> found;
+  for (const ChunkFilePtr& file : version_.files) {
     ++age;
-    if (file->meta().first_time > range.to || file->meta().last_time < range.from) {
+    if (file->meta().first_time > range_.to || file->meta().last_time < range_.from) {
+      continue;
+    }
+    ++counts_->files;
+    if (cache_ != nullptr) {
+      TSDB_RETURN_IF_ERROR(cache_->Find(*file, id_, range_, &found));
+      for (const DirectoryCache::Rows& part : found) {
+        AddRows(file.get(), age, part.rows, part.begin, part.end);
+      }
       continue;
     }
     if (rows_used_ == rows_.size()) {
       rows_.emplace_back();
     }
     chunk::ChunkRows& rows = rows_[rows_used_];
-    TSDB_RETURN_IF_ERROR(file->Find(id, range, &rows));
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      sources_.push_back({rows.entries[i].first_time, rows.entries[i].last_time, age, file.get(), rows_used_, i,
-                          rows.entries[i].count});
-    }
+    TSDB_RETURN_IF_ERROR(file->Find(id_, range_, &rows));
+    AddRows(file.get(), age, &rows, 0, rows.size());
     rows_used_ += rows.empty() ? 0 : 1;
   }
   return Status::Ok();
 }
 
-Status SeriesReader::ReadHead(Core& core, const Version& version, SeriesId id, TimeRange range) {
+Status SeriesReader::ReadHead() {
   std::vector<HeadSeries::Snapshot> snapshots;  // oldest generation first
   {
     // A sealed generation may still be taking in its last commits: everything is copied under one hold of the stripe.
-    Stripe& stripe = core.stripes[StripeOf(id)];
+    Stripe& stripe = core_.stripes[StripeOf(id_)];
     MutexLock lock(stripe.mutex);
     if (!stripe.Settle()) {
       return Status::OutOfMemory("samples that were written found no memory yet: free some and try again");
     }
     const auto take = [&](const Generation& generation) {
-      const HeadSeries* series = generation.Find(id);
-      snapshots.push_back(series == nullptr ? HeadSeries::Snapshot{} : series->TakeSnapshot(range));
+      const HeadSeries* series = generation.Find(id_);
+      snapshots.push_back(series == nullptr ? HeadSeries::Snapshot{} : series->TakeSnapshot(range_));
     };
-    for (const auto& generation : version.sealed) {
+    for (const auto& generation : version_.sealed) {
       take(*generation);
     }
-    take(*version.mutable_generation);
+    take(*version_.mutable_generation);
   }
-  auto age = static_cast<std::uint32_t>(version.files.size());
+  auto age = static_cast<std::uint32_t>(version_.files.size());
   for (const HeadSeries::Snapshot& snapshot : snapshots) {
     ++age;
+    if (snapshot.chunks.empty() && snapshot.late.empty()) {
+      continue;
+    }
     chunk::Columns columns;
-    TSDB_RETURN_IF_ERROR(DecodeSnapshot(snapshot, range, &columns));
+    TSDB_RETURN_IF_ERROR(DecodeSnapshot(snapshot, range_, &columns));
     if (!columns.empty()) {
-      sources_.push_back({columns.times.front(), columns.times.back(), age, nullptr, memory_.size(), 0, 0});
+      counts_->samples_in_memory += columns.size();
       memory_.push_back(std::move(columns));
+      const chunk::ColumnsView view = {memory_.back().times, memory_.back().values};
+      const auto samples = static_cast<std::uint32_t>(std::min<std::size_t>(view.times.size(), 1u << 31));
+      sources_.push_back({view.times.front(), view.times.back(), nullptr, nullptr,
+                          static_cast<std::uint32_t>(memory_views_.size()), age, samples, false});
+      memory_views_.push_back(view);
     }
   }
   return Status::Ok();
 }
 
-bool SeriesReader::FollowsInFile(const Run& run, const Source& source) const {
-  const Source& before = sources_[run.end - 1];
-  return (run.chain || run.end - run.begin == 1) && source.file != nullptr && source.file == before.file &&
-         source.row == before.row + 1 && run.samples + source.samples <= kBlockSamples;
-}
-
-// Sources whose times overlap go into one run; runs follow one another in time. So do neighbours in a file that overlap
-// nothing: they are read at once.
-void SeriesReader::BuildRuns(bool reverse) {
-  std::sort(sources_.begin(), sources_.end(), [](const Source& a, const Source& b) {
+void SeriesReader::SortSources() {
+  const auto before = [](const Source& a, const Source& b) {
     return std::pair(a.first, a.age) < std::pair(b.first, b.age);
-  });
+  };
+  if (!std::is_sorted(sources_.begin(), sources_.end(), before)) {
+    std::sort(sources_.begin(), sources_.end(), before);
+  }
+  last_until_.resize(sources_.size());
+  Timestamp last = kTimestampMin;
   for (std::size_t i = 0; i < sources_.size(); ++i) {
-    const Source& source = sources_[i];
-    if (!runs_.empty() && source.first <= runs_.back().last) {
-      SplitLast();
-      runs_.back().end = i + 1;
-      runs_.back().last = std::max(runs_.back().last, source.last);
-    } else if (!runs_.empty() && FollowsInFile(runs_.back(), source)) {
-      Run& run = runs_.back();
-      run = {run.begin, i + 1, source.last, run.samples + source.samples, true};
-    } else {
-      runs_.push_back({i, i + 1, source.last, source.samples, false});
+    last_until_[i] = last = std::max(last, sources_[i].last);
+  }
+}
+
+void SeriesReader::Start(TimeRange window) {
+  window_ = {std::max(window.from, range_.from), std::min(window.to, range_.to)};
+  done_ = window_.empty() || sources_.empty() || !status_.ok();
+  cursor_ = window_.from;
+  carried_.clear();
+  items_.clear();
+  next_item_ = 0;
+  have_piece_ = false;
+  // Sources before the first whose predecessors all end before the window are over.
+  next_ = static_cast<std::size_t>(std::lower_bound(last_until_.begin(), last_until_.end(), window_.from) -
+                                   last_until_.begin());
+  while (next_ < sources_.size() && sources_[next_].first < window_.from) {
+    if (sources_[next_].last >= window_.from) {
+      carried_.push_back(next_);
     }
-  }
-  if (reverse) {
-    std::reverse(runs_.begin(), runs_.end());
+    ++next_;
   }
 }
 
-// The last run will be merged with what overlaps its end: of a chain that is its last chunk only.
-void SeriesReader::SplitLast() {
-  Run& run = runs_.back();
-  if (!run.chain) {
-    return;
-  }
-  const Timestamp last = run.last;
-  --run.end;
-  const Source& left = sources_[run.end - 1];
-  run.last = left.last;
-  run.chain = run.end - run.begin > 1;
-  runs_.push_back({run.end, run.end + 1, last, 0, false});
-}
-
-Status SeriesReader::ReadSource(const Source& source, chunk::ColumnBuffer* scratch, chunk::ColumnsView* view) const {
-  if (source.file == nullptr) {
-    *view = {memory_[source.place].times, memory_[source.place].values};
-    return Status::Ok();
-  }
-  scratch->Clear();
-  TSDB_RETURN_IF_ERROR(source.file->ReadPages(rows_[source.place], source.row, source.row + 1, range_, scratch));
-  *view = chunk::Slice(scratch->view(), range_);
-  return Status::Ok();
-}
-
-Status SeriesReader::ReadRun(const Run& run) {
-  const std::size_t count = run.end - run.begin;
-  const std::size_t buffers = run.chain ? 1 : count;
-  if (scratch_.size() < buffers) {
-    scratch_.resize(buffers);
-  }
-  if (run.chain) {
-    const Source& first = sources_[run.begin];
-    scratch_[0].Clear();
-    TSDB_RETURN_IF_ERROR(
-        first.file->ReadPages(rows_[first.place], first.row, first.row + count, range_, &scratch_[0]));
-    view_ = chunk::Slice(scratch_[0].view(), range_);
-    return Status::Ok();
-  }
-  if (count == 1) {
-    return ReadSource(sources_[run.begin], &scratch_[0], &view_);
-  }
-  std::sort(sources_.begin() + static_cast<std::ptrdiff_t>(run.begin),
-            sources_.begin() + static_cast<std::ptrdiff_t>(run.end),
-            [](const Source& a, const Source& b) { return std::pair(a.age, a.first) < std::pair(b.age, b.first); });
-  std::vector<chunk::ColumnsView> views(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    TSDB_RETURN_IF_ERROR(ReadSource(sources_[run.begin + i], &scratch_[i], &views[i]));
-  }
-  chunk::MergeColumns(views, &block_);
-  view_ = {block_.times, block_.values};
-  return Status::Ok();
-}
-
-bool SeriesReader::Next(chunk::ColumnsView* block) {
-  while (status_.ok() && next_run_ < runs_.size()) {
-    status_ = ReadRun(runs_[next_run_++]);
-    if (status_.ok() && !view_.times.empty()) {
-      *block = view_;
+bool SeriesReader::Next(const PartJudge* judge, Piece* piece) {
+  while (status_.ok() && (next_item_ < items_.size() || !done_)) {
+    have_piece_ = false;
+    piece_ = Piece();
+    if (next_item_ < items_.size()) {
+      status_ = TakeItem(items_[next_item_++]);
+    } else {
+      status_ = Step(judge);
+    }
+    if (status_.ok() && have_piece_) {
+      *piece = piece_;
       return true;
     }
   }
   return false;
+}
+
+/// True when nothing else lies between its ends.
+bool SeriesReader::Alone(std::size_t index) const {
+  return (index + 1 == sources_.size() || sources_[index + 1].first > sources_[index].last) &&
+         (index == 0 || last_until_[index - 1] < sources_[index].first);
+}
+
+Status SeriesReader::Step(const PartJudge* judge) {
+  if (carried_.empty() && (next_ == sources_.size() || sources_[next_].first > window_.to)) {
+    done_ = true;
+    return Status::Ok();
+  }
+  // One source only, up to where the next one begins.
+  const bool one_carried = carried_.size() == 1;
+  const std::size_t index = one_carried ? carried_[0] : next_;
+  if (one_carried || carried_.empty()) {
+    const std::size_t behind = one_carried ? next_ : next_ + 1;
+    Timestamp to = std::min(sources_[index].last, window_.to);
+    if (behind == sources_.size() || sources_[behind].first > to) {
+      const TimeRange clip = {std::max(cursor_, sources_[index].first), to};
+      carried_.clear();
+      next_ = behind;
+      if (to == kTimestampMax) {
+        done_ = true;
+      } else {
+        cursor_ = to + 1;
+      }
+      return TakeLone(index, clip, Alone(index), judge);
+    }
+  }
+  return TakeOverlapping();
+}
+
+// What overlaps, up to where one of the sources ends; further while it is little.
+Status SeriesReader::TakeOverlapping() {
+  std::vector<std::size_t> taken = carried_;
+  std::size_t next = next_;
+  if (taken.empty()) {
+    taken.push_back(next++);
+  }
+  const Timestamp from = std::max(cursor_, carried_.empty() ? sources_[taken[0]].first : cursor_);
+  std::size_t samples = 0;
+  Timestamp longest = from;
+  Timestamp shortest = kTimestampMax;
+  const auto count = [&](std::size_t index) {
+    samples += sources_[index].samples;
+    longest = std::max(longest, sources_[index].last);
+    shortest = std::min(shortest, sources_[index].last);
+  };
+  for (const std::size_t index : taken) {
+    count(index);
+  }
+  while (next < sources_.size() && sources_[next].first <= std::min(longest, window_.to) &&
+         (samples < kMergeSamples || sources_[next].first <= from)) {
+    taken.push_back(next);
+    count(next++);
+  }
+  // All of them when that is the whole group; else only up to the first end, so that the next ones come in time.
+  const bool whole = next == sources_.size() || sources_[next].first > longest;
+  Timestamp to = std::min(whole ? longest : std::max(shortest, from), window_.to);
+  if (!whole && sources_[next].first <= to) {
+    to = std::max(from, sources_[next].first - 1);
+  }
+  const TimeRange clip = {from, to};
+  std::sort(taken.begin(), taken.end(), [this](std::size_t a, std::size_t b) {
+    return std::pair(sources_[a].age, sources_[a].first) < std::pair(sources_[b].age, sources_[b].first);
+  });
+  if (scratch_.size() < taken.size()) {
+    scratch_.resize(taken.size());
+  }
+  std::vector<chunk::ColumnsView> views;
+  for (const std::size_t index : taken) {
+    if (sources_[index].first <= to && sources_[index].last >= from) {
+      views.emplace_back();
+      TSDB_RETURN_IF_ERROR(ReadSource(sources_[index], clip, &scratch_[views.size() - 1], &views.back()));
+    }
+  }
+  carried_.clear();
+  for (const std::size_t index : taken) {
+    if (sources_[index].last > to) {
+      carried_.push_back(index);
+    }
+  }
+  next_ = next;
+  if (to >= window_.to) {
+    done_ = true;
+  } else {
+    cursor_ = to + 1;
+  }
+  // Those that were taken and begin later are carried: the cursor is before them, which costs nothing.
+  chunk::MergeColumns(views, &merged_);
+  Give({merged_.times, merged_.values});
+  return Status::Ok();
+}
+
+Status SeriesReader::TakeLone(std::size_t index, TimeRange clip, bool alone, const PartJudge* judge) {
+  const Source& source = sources_[index];
+  source_ = &source;
+  items_.clear();
+  next_item_ = 0;
+  if (source.file == nullptr) {
+    const chunk::ColumnsView view = chunk::Slice(memory_views_[source.row], clip);
+    Give(view);
+    return plan_.Spend(view.times.size());
+  }
+  if (!source.masked && alone && Decodes(source, clip, judge)) {
+    return TakeChain(index, clip, judge);
+  }
+  if (!source.masked && (judge != nullptr || !plan_.filter.empty())) {
+    return PlanChunk(source, clip, alone, judge);
+  }
+  items_.push_back({clip, true, false, 0, {}});
+  return Status::Ok();
+}
+
+/// True when nothing of a chunk can be answered by statistics, nor passed over by a filter.
+bool SeriesReader::Decodes(const Source& source, TimeRange clip, const PartJudge* judge) const {
+  if (!plan_.filter.empty()) {
+    return false;
+  }
+  if (judge == nullptr) {
+    return true;
+  }
+  const bool whole = clip.from <= source.first && clip.to >= source.last;
+  if (whole && judge->MayAnswer({source.first, source.last, source.last, source.last, true, true, true})) {
+    return false;
+  }
+  const std::size_t pages = chunk::PageCount(source.samples);
+  for (std::size_t page = 0; pages > 1 && page < pages; ++page) {
+    const bool ends = page + 1 == pages;
+    const Timestamp first = source.rows->PageTime(source.row, page);
+    const Timestamp next = ends ? source.last : source.rows->PageTime(source.row, page + 1);
+    const Timestamp last = ends ? source.last : next - 1;
+    if (first >= clip.from && last <= clip.to &&
+        judge->MayAnswer({first, last, next, source.last, page == 0, ends, true})) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// A chunk and those that follow it in its file, when nothing overlaps them and all are decoded: read at once.
+Status SeriesReader::TakeChain(std::size_t index, TimeRange clip, const PartJudge* judge) {
+  const Source& first = sources_[index];
+  std::size_t samples = first.samples;
+  std::size_t end = index + 1;
+  while (end < sources_.size() && end == next_) {
+    const Source& source = sources_[end];
+    const TimeRange part = {source.first, std::min(source.last, window_.to)};
+    if (source.file != first.file || source.rows != first.rows || source.row != first.row + (end - index) ||
+        source.masked || samples + source.samples > kBlockSamples || part.empty() || !Alone(end) ||
+        !Decodes(source, part, judge)) {
+      break;
+    }
+    samples += source.samples;
+    clip.to = part.to;
+    next_ = ++end;
+    if (part.to == kTimestampMax) {
+      done_ = true;
+    } else {
+      cursor_ = part.to + 1;
+    }
+  }
+  if (scratch_.empty()) {
+    scratch_.resize(1);
+  }
+  scratch_[0].Clear();
+  TSDB_RETURN_IF_ERROR(first.file->ReadPages(*first.rows, first.row, first.row + (end - index), clip, &scratch_[0]));
+  counts_->samples_decoded += scratch_[0].size();
+  Give(chunk::Slice(scratch_[0].view(), clip));
+  return plan_.Spend(scratch_[0].size());
+}
+
+Status SeriesReader::ReadSource(const Source& source, TimeRange clip, chunk::ColumnBuffer* scratch,
+                                chunk::ColumnsView* view) {
+  if (source.file == nullptr) {
+    *view = chunk::Slice(memory_views_[source.row], clip);
+    return plan_.Spend(view->times.size());
+  }
+  scratch->Clear();
+  TSDB_RETURN_IF_ERROR(source.file->ReadPages(*source.rows, source.row, source.row + 1, clip, scratch));
+  counts_->samples_decoded += scratch->size();
+  *view = chunk::Slice(scratch->view(), clip);
+  return plan_.Spend(scratch->size());
+}
+
+/// Lets out what the filter passes.
+void SeriesReader::Give(chunk::ColumnsView view) {
+  if (!plan_.filter.empty()) {
+    filtered_.Clear();
+    for (std::size_t i = 0; i < view.times.size(); ++i) {
+      if (plan_.filter.Passes(view.times[i], view.values[i])) {
+        filtered_.times.push_back(view.times[i]);
+        filtered_.values.push_back(view.values[i]);
+      }
+    }
+    view = {filtered_.times, filtered_.values};
+  }
+  piece_.samples = view;
+  have_piece_ = !view.times.empty();
+}
+
+Status SeriesReader::LoadStatistics(const Source& source) {
+  if (statistics_of_ == &source) {
+    return Status::Ok();
+  }
+  auto statistics = source.rows->Statistics(source.row);
+  if (!statistics.ok()) {
+    return statistics.status().WithContext(source.file->path());
+  }
+  statistics_ = std::move(*statistics);
+  statistics_of_ = &source;
+  return Status::Ok();
+}
+
+bool SeriesReader::Refuses(const chunk::ValueStatistics& values) const {
+  const auto& range = plan_.filter.values;
+  return range && (!values.has_numbers() || values.max < range->min || values.min > range->max);
+}
+
+bool SeriesReader::PassesAll(const chunk::ValueStatistics& values) const {
+  const auto& range = plan_.filter.values;
+  return !range || !values.has_numbers() || (range->min <= values.min && values.max <= range->max);
+}
+
+// Says of the chunk as a whole, or else of each page, whether it is answered, passed over or decoded.
+Status SeriesReader::PlanChunk(const Source& source, TimeRange clip, bool alone, const PartJudge* judge) {
+  const chunk::ChunkEntry& entry = source.rows->entries[source.row];
+  const bool whole = clip.from <= source.first && clip.to >= source.last;
+  const bool by_value = plan_.filter.values.has_value();
+  if (!plan_.filter.times.empty()) {
+    judge = nullptr;
+  }
+  bool answered = false;
+  if (whole && judge != nullptr &&
+      judge->MayAnswer({source.first, source.last, source.last, source.last, true, true, alone})) {
+    TSDB_RETURN_IF_ERROR(LoadStatistics(source));
+    Item item;
+    item.whole = true;
+    item.part = {&statistics_, &statistics_, true, true, entry.time_encoding == chunk::kTimesInDirectory, by_value,
+                 source.first, source.last};
+    answered = PassesAll(statistics_) && judge->Answers(item.part);
+    if (answered) {
+      items_.push_back(item);
+    }
+  }
+  if (!answered && by_value) {
+    TSDB_RETURN_IF_ERROR(LoadStatistics(source));
+    if (Refuses(statistics_)) {
+      ++counts_->chunks_passed_over;
+      return Status::Ok();
+    }
+  }
+  if (answered) {
+    return Status::Ok();
+  }
+  if (chunk::PageCount(entry.count) == 1) {
+    items_.push_back({clip, true, false, 0, {}});
+    return Status::Ok();
+  }
+  if (judge != nullptr || by_value) {
+    TSDB_RETURN_IF_ERROR(LoadStatistics(source));
+  }
+  PlanPages(source, clip, alone, judge);
+  return Status::Ok();
+}
+
+void SeriesReader::PlanPages(const Source& source, TimeRange clip, bool alone, const PartJudge* judge) {
+  const chunk::ChunkEntry& entry = source.rows->entries[source.row];
+  const std::size_t pages = chunk::PageCount(entry.count);
+  const bool by_value = plan_.filter.values.has_value();
+  for (std::size_t page = 0; page < pages; ++page) {
+    const bool ends = page + 1 == pages;
+    const Timestamp first = source.rows->PageTime(source.row, page);
+    const Timestamp next = ends ? source.last : source.rows->PageTime(source.row, page + 1);
+    const Timestamp last = ends ? source.last : next - 1;
+    if (last < clip.from || first > clip.to) {
+      continue;
+    }
+    if (!plan_.filter.MayPass(first, last)) {
+      ++counts_->pages_passed_over;
+      continue;
+    }
+    const bool known = statistics_of_ == &source && !statistics_.pages.empty();
+    if (by_value && known && Refuses(statistics_.pages[page])) {
+      ++counts_->pages_passed_over;
+      continue;
+    }
+    const bool inside = first >= clip.from && last <= clip.to;
+    if (judge != nullptr && inside && known && PassesAll(statistics_.pages[page]) &&
+        judge->MayAnswer({first, last, next, source.last, page == 0, ends, alone})) {
+      Item item;
+      item.page = page;
+      item.part = {&statistics_.pages[page], &statistics_, page == 0, ends, false, by_value, first, last};
+      if (judge->Answers(item.part)) {
+        items_.push_back(item);
+        continue;
+      }
+    }
+    const TimeRange range = {std::max(first, clip.from), std::min(last, clip.to)};
+    if (!items_.empty() && items_.back().decode && items_.back().range.to + 1 == range.from) {
+      items_.back().range.to = range.to;
+    } else {
+      items_.push_back({range, true, false, 0, {}});
+    }
+  }
+}
+
+Status SeriesReader::TakeItem(const Item& item) {
+  if (!item.decode) {
+    piece_.part = item.part;
+    have_piece_ = true;
+    counts_->samples_answered += item.part.values->count;
+    ++(item.whole ? counts_->chunks_answered : counts_->pages_answered);
+    return plan_.Spend(0);
+  }
+  if (scratch_.empty()) {
+    scratch_.resize(1);
+  }
+  chunk::ColumnsView view;
+  TSDB_RETURN_IF_ERROR(ReadSource(*source_, item.range, &scratch_[0], &view));
+  Give(view);
+  return Status::Ok();
 }
 
 }  // namespace tsdb::engine
