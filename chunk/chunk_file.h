@@ -25,6 +25,7 @@
 #include "chunk/column_buffer.h"
 #include "chunk/column_codec.h"
 #include "chunk/columns.h"
+#include "chunk/series_summary.h"
 #include "tsdb/result.h"
 #include "tsdb/types.h"
 
@@ -105,6 +106,10 @@ class ChunkFileReader {
   /// Replaces `rows` by the chunks of one series that overlap `range`. kCorruption when a block of the directory that
   /// may hold some is damaged: the chunks of other blocks are not touched by that.
   virtual Status Find(SeriesId id, TimeRange range, ChunkRows* rows) const = 0;
+  /// What all chunks of a series in this file add up to. Null when it has none here, or when the series of this file
+  /// have so few chunks that this would not pay. The first call reads all rows of the series; then it is remembered,
+  /// for some series. Errors as Find.
+  virtual Result<SeriesSummaryPtr> Summary(SeriesId id) const = 0;
   /// The whole directory, a block at a time, in order: replaces `rows` by the chunks of block 0 .. blocks() - 1.
   /// kCorruption when that block is damaged; the others can still be read.
   virtual std::size_t blocks() const = 0;

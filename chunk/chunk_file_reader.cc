@@ -22,6 +22,9 @@ namespace {
 /// Neighbouring columns are read together up to about so many bytes.
 constexpr std::uint64_t kReadBytes = 1 << 20;
 
+/// Series with fewer chunks each are not added up.
+constexpr std::uint64_t kSummaryChunks = 64;
+
 /// Reads exactly `n` bytes; a file that ends before is damaged.
 Status ReadExactly(const RandomReadFile& file, std::uint64_t offset, std::size_t n, char* out) {
   TSDB_ASSIGN_OR_RETURN(const std::size_t got, file.ReadAt(offset, n, out));
@@ -77,6 +80,25 @@ class Reader final : public ChunkFileReader {
     } catch (const std::bad_alloc&) {
       return Status::OutOfMemory(path() + ": no memory for its directory");
     }
+  }
+
+  Result<SeriesSummaryPtr> Summary(SeriesId id) const override {
+    if (meta_.chunks < kSummaryChunks * meta_.series) {
+      return SeriesSummaryPtr();
+    }
+    if (SeriesSummaryPtr summary = summaries_.Find(id)) {
+      return summary;
+    }
+    ChunkRows rows;
+    TSDB_RETURN_IF_ERROR(Find(id, {}, &rows));
+    auto summary = Summarize(rows);
+    if (!summary.ok()) {
+      return summary.status().WithContext(path());
+    }
+    if (*summary != nullptr) {
+      summaries_.Insert(id, *summary);
+    }
+    return summary;
   }
 
   Status ReadBlock(std::size_t block, ChunkRows* rows) const override {
@@ -144,7 +166,8 @@ class Reader final : public ChunkFileReader {
   }
 
   std::uint64_t memory_bytes() const override {
-    return sizeof(*this) + blocks_.capacity() * sizeof(DirectoryBlock) + times_cache_.memory_bytes();
+    return sizeof(*this) + blocks_.capacity() * sizeof(DirectoryBlock) + times_cache_.memory_bytes() +
+           summaries_.memory_bytes();
   }
 
  private:
@@ -426,6 +449,7 @@ class Reader final : public ChunkFileReader {
   ChunkFileTotals totals_;
   // Self-synchronised.
   mutable TimeColumnCache times_cache_;
+  mutable SeriesSummaryCache summaries_;
 };
 
 }  // namespace

@@ -21,6 +21,11 @@ class BucketScan final : private PartJudge {
  public:
   explicit BucketScan(QueryPlan& plan) : plan_(plan), needs_(plan.needs) {}
 
+  /// For opening a reader: what is answered as a whole (SeriesReader::Open). Null when nothing may be.
+  const PartJudge* Judge() {
+    open_ = false;
+    return plan_.spec.use_statistics && needs_.in_statistics() && !needs_.area ? this : nullptr;
+  }
   /// Begins with the buckets of `window`. `clip`: what of a bucket counts: the range of the query, or other ends for a
   /// bucket outside it.
   Status Start(SeriesReader* reader, TimeRange window, TimeRange clip);

@@ -51,7 +51,7 @@ Result<std::unique_ptr<SeriesReader>> SeriesReader::OpenBeside(TimeRange range) 
   reader->id_ = id_;
   reader->range_ = range;
   reader->memory_views_ = memory_views_;
-  TSDB_RETURN_IF_ERROR(reader->FindChunks());
+  TSDB_RETURN_IF_ERROR(reader->FindChunks(nullptr));
   for (const Source& source : sources_) {
     if (source.file == nullptr) {
       reader->sources_.push_back(source);

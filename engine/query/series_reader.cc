@@ -15,12 +15,13 @@ constexpr std::size_t kMergeSamples = 1 << 16;
 
 }  // namespace
 
-Status SeriesReader::Open(SeriesId id, TimeRange range, bool neighbours) {
+Status SeriesReader::Open(SeriesId id, TimeRange range, bool neighbours, const PartJudge* judge) {
   id_ = id;
   range_ = range;
   sources_.clear();
   memory_.clear();
   memory_views_.clear();
+  summaries_.clear();
   rows_used_ = 0;
   done_ = true;
   statistics_of_ = nullptr;
@@ -29,14 +30,46 @@ Status SeriesReader::Open(SeriesId id, TimeRange range, bool neighbours) {
   if (range.empty()) {
     return Status::Ok();
   }
-  TSDB_RETURN_IF_ERROR(FindChunks());
+  TSDB_RETURN_IF_ERROR(FindChunks(judge));
   // What lies outside the range is kept for neighbours: it must be of the same moment.
   range_ = neighbours ? TimeRange{} : range;
   const Status head = ReadHead();
   range_ = range;
   TSDB_RETURN_IF_ERROR(head);
   SortSources();
+  for (std::size_t i = 0; i < sources_.size() && !summaries_.empty(); ++i) {
+    if (sources_[i].file != nullptr && sources_[i].rows == nullptr && !Alone(i)) {
+      // What overlaps is merged chunk by chunk.
+      std::erase_if(sources_, [](const Source& source) { return source.file != nullptr; });
+      summaries_.clear();
+      rows_used_ = 0;
+      TSDB_RETURN_IF_ERROR(FindChunks(nullptr));
+      SortSources();
+    }
+  }
   return Status::Ok();
+}
+
+StatisticsPart SeriesReader::WholeOf(const chunk::SeriesSummary& summary) {
+  return {&summary.values, &summary.values, true, true, summary.even, false, summary.first_time, summary.last_time};
+}
+
+/// True when the series' share of a file, which lies in the range, is answered as a whole.
+Result<bool> SeriesReader::TakeSummary(const ChunkFilePtr& file, std::uint32_t age, const PartJudge& judge) {
+  TSDB_ASSIGN_OR_RETURN(chunk::SeriesSummaryPtr summary, file->Summary(id_));
+  if (summary == nullptr) {
+    return false;
+  }
+  const Timestamp first = summary->first_time;
+  const Timestamp last = summary->last_time;
+  if (!judge.MayAnswer({first, last, last, last, true, true, true}) || !judge.Answers(WholeOf(*summary))) {
+    return false;
+  }
+  counts_->chunks += summary->chunks;
+  sources_.push_back({first, last, file.get(), nullptr, static_cast<std::uint32_t>(summaries_.size()), age,
+                      summary->values.count, false});
+  summaries_.push_back(std::move(summary));
+  return true;
 }
 
 void SeriesReader::AddRows(const chunk::ChunkFileReader* file, std::uint32_t age, const chunk::ChunkRows* rows,
@@ -52,7 +85,7 @@ void SeriesReader::AddRows(const chunk::ChunkFileReader* file, std::uint32_t age
   counts_->chunks += end - begin;
 }
 
-Status SeriesReader::FindChunks() {
+Status SeriesReader::FindChunks(const PartJudge* judge) {
   std::uint32_t age = 0;
   std::vector<DirectoryCache::Rows> found;
   for (const ChunkFilePtr& file : version_.files) {
@@ -61,6 +94,13 @@ Status SeriesReader::FindChunks() {
       continue;
     }
     ++counts_->files;
+    if (judge != nullptr && plan_.filter.empty() && range_.from <= file->meta().first_time &&
+        file->meta().last_time <= range_.to) {
+      TSDB_ASSIGN_OR_RETURN(const bool answered, TakeSummary(file, age, *judge));
+      if (answered) {
+        continue;
+      }
+    }
     if (cache_ != nullptr) {
       TSDB_RETURN_IF_ERROR(cache_->Find(*file, id_, range_, &found));
       for (const DirectoryCache::Rows& part : found) {
@@ -272,6 +312,14 @@ Status SeriesReader::TakeLone(std::size_t index, TimeRange clip, bool alone, con
     Give(view);
     return plan_.Spend(view.times.size());
   }
+  if (source.rows == nullptr) {
+    const chunk::SeriesSummary& summary = *summaries_[source.row];
+    piece_.part = WholeOf(summary);
+    have_piece_ = true;
+    counts_->samples_answered += summary.values.count;
+    counts_->chunks_answered += summary.chunks;
+    return plan_.Spend(0);
+  }
   if (!source.masked && alone && Decodes(source, clip, judge)) {
     return TakeChain(index, clip, judge);
   }
@@ -367,129 +415,6 @@ void SeriesReader::Give(chunk::ColumnsView view) {
   }
   piece_.samples = view;
   have_piece_ = !view.times.empty();
-}
-
-Status SeriesReader::LoadStatistics(const Source& source) {
-  if (statistics_of_ == &source) {
-    return Status::Ok();
-  }
-  auto statistics = source.rows->Statistics(source.row);
-  if (!statistics.ok()) {
-    return statistics.status().WithContext(source.file->path());
-  }
-  statistics_ = std::move(*statistics);
-  statistics_of_ = &source;
-  return Status::Ok();
-}
-
-bool SeriesReader::Refuses(const chunk::ValueStatistics& values) const {
-  const auto& range = plan_.filter.values;
-  return range && (!values.has_numbers() || values.max < range->min || values.min > range->max);
-}
-
-bool SeriesReader::PassesAll(const chunk::ValueStatistics& values) const {
-  const auto& range = plan_.filter.values;
-  return !range || !values.has_numbers() || (range->min <= values.min && values.max <= range->max);
-}
-
-// Says of the chunk as a whole, or else of each page, whether it is answered, passed over or decoded.
-Status SeriesReader::PlanChunk(const Source& source, TimeRange clip, bool alone, const PartJudge* judge) {
-  const chunk::ChunkEntry& entry = source.rows->entries[source.row];
-  const bool whole = clip.from <= source.first && clip.to >= source.last;
-  const bool by_value = plan_.filter.values.has_value();
-  if (!plan_.filter.times.empty()) {
-    judge = nullptr;
-  }
-  bool answered = false;
-  if (whole && judge != nullptr &&
-      judge->MayAnswer({source.first, source.last, source.last, source.last, true, true, alone})) {
-    TSDB_RETURN_IF_ERROR(LoadStatistics(source));
-    Item item;
-    item.whole = true;
-    item.part = {&statistics_, &statistics_, true, true, entry.time_encoding == chunk::kTimesInDirectory, by_value,
-                 source.first, source.last};
-    answered = PassesAll(statistics_) && judge->Answers(item.part);
-    if (answered) {
-      items_.push_back(item);
-    }
-  }
-  if (!answered && by_value) {
-    TSDB_RETURN_IF_ERROR(LoadStatistics(source));
-    if (Refuses(statistics_)) {
-      ++counts_->chunks_passed_over;
-      return Status::Ok();
-    }
-  }
-  if (answered) {
-    return Status::Ok();
-  }
-  if (chunk::PageCount(entry.count) == 1) {
-    items_.push_back({clip, true, false, 0, {}});
-    return Status::Ok();
-  }
-  if (judge != nullptr || by_value) {
-    TSDB_RETURN_IF_ERROR(LoadStatistics(source));
-  }
-  PlanPages(source, clip, alone, judge);
-  return Status::Ok();
-}
-
-void SeriesReader::PlanPages(const Source& source, TimeRange clip, bool alone, const PartJudge* judge) {
-  const chunk::ChunkEntry& entry = source.rows->entries[source.row];
-  const std::size_t pages = chunk::PageCount(entry.count);
-  const bool by_value = plan_.filter.values.has_value();
-  for (std::size_t page = 0; page < pages; ++page) {
-    const bool ends = page + 1 == pages;
-    const Timestamp first = source.rows->PageTime(source.row, page);
-    const Timestamp next = ends ? source.last : source.rows->PageTime(source.row, page + 1);
-    const Timestamp last = ends ? source.last : next - 1;
-    if (last < clip.from || first > clip.to) {
-      continue;
-    }
-    if (!plan_.filter.MayPass(first, last)) {
-      ++counts_->pages_passed_over;
-      continue;
-    }
-    const bool known = statistics_of_ == &source && !statistics_.pages.empty();
-    if (by_value && known && Refuses(statistics_.pages[page])) {
-      ++counts_->pages_passed_over;
-      continue;
-    }
-    const bool inside = first >= clip.from && last <= clip.to;
-    if (judge != nullptr && inside && known && PassesAll(statistics_.pages[page]) &&
-        judge->MayAnswer({first, last, next, source.last, page == 0, ends, alone})) {
-      Item item;
-      item.page = page;
-      item.part = {&statistics_.pages[page], &statistics_, page == 0, ends, false, by_value, first, last};
-      if (judge->Answers(item.part)) {
-        items_.push_back(item);
-        continue;
-      }
-    }
-    const TimeRange range = {std::max(first, clip.from), std::min(last, clip.to)};
-    if (!items_.empty() && items_.back().decode && items_.back().range.to + 1 == range.from) {
-      items_.back().range.to = range.to;
-    } else {
-      items_.push_back({range, true, false, 0, {}});
-    }
-  }
-}
-
-Status SeriesReader::TakeItem(const Item& item) {
-  if (!item.decode) {
-    piece_.part = item.part;
-    have_piece_ = true;
-    counts_->samples_answered += item.part.values->count;
-    ++(item.whole ? counts_->chunks_answered : counts_->pages_answered);
-    return plan_.Spend(0);
-  }
-  if (scratch_.empty()) {
-    scratch_.resize(1);
-  }
-  chunk::ColumnsView view;
-  TSDB_RETURN_IF_ERROR(ReadSource(*source_, item.range, &scratch_[0], &view));
-  Give(view);
-  return Status::Ok();
 }
 
 }  // namespace tsdb::engine

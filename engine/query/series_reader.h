@@ -63,8 +63,9 @@ class SeriesReader {
       : plan_(plan), core_(plan.core), version_(*plan.version), cache_(cache), counts_(counts) {}
 
   /// Takes what the head holds at this moment (under the stripe of the series: one commit prefix) and finds the chunks
-  /// that overlap `range`. `neighbours`: samples outside it will be asked for.
-  Status Open(SeriesId id, TimeRange range, bool neighbours);
+  /// that overlap `range`. `neighbours`: samples outside it will be asked for. `judge`: of whole files it may take what
+  /// all chunks of the series add up to; the range is then read in one pass, with this judge.
+  Status Open(SeriesId id, TimeRange range, bool neighbours, const PartJudge* judge = nullptr);
   /// True when there is no source at all.
   bool empty() const { return sources_.empty(); }
 
@@ -93,8 +94,8 @@ class SeriesReader {
     Timestamp first = 0;
     Timestamp last = 0;
     const chunk::ChunkFileReader* file = nullptr;    // null: it is in memory
-    const chunk::ChunkRows* rows = nullptr;          // of a file
-    std::uint32_t row = 0;                           // of those; position in memory_views_
+    const chunk::ChunkRows* rows = nullptr;          // of a file; null: it is a summary
+    std::uint32_t row = 0;                           // of those; position in summaries_, or memory_views_
     std::uint32_t age = 0;                           // order of precedence: higher wins
     std::uint32_t samples = 0;                       // about; of memory at most what fits
     /// Some of its samples do not count: it is decoded and filtered (ReadSource), never answered by statistics.
@@ -110,7 +111,9 @@ class SeriesReader {
   };
 
   Status ReadHead();
-  Status FindChunks();
+  Status FindChunks(const PartJudge* judge);
+  Result<bool> TakeSummary(const ChunkFilePtr& file, std::uint32_t age, const PartJudge& judge);
+  static StatisticsPart WholeOf(const chunk::SeriesSummary& summary);
   void AddRows(const chunk::ChunkFileReader* file, std::uint32_t age, const chunk::ChunkRows* rows, std::size_t begin,
                std::size_t end);
   void SortSources();
@@ -143,6 +146,7 @@ class SeriesReader {
   std::vector<chunk::ColumnsView> memory_views_;  // of this reader's memory_, or of that it was opened beside
   std::deque<chunk::ChunkRows> rows_;  // one per file with chunks; the first rows_used_ are
   std::size_t rows_used_ = 0;
+  std::vector<chunk::SeriesSummaryPtr> summaries_;
   std::vector<Source> sources_;        // ascending by (first, age)
   std::vector<Timestamp> last_until_;  // the latest end of sources_[0..i]
 

@@ -33,7 +33,9 @@ Status SeriesRows::Open(SeriesId id, const std::optional<Resume>& resume) {
   }
   const bool filled = aggregates() && spec.fill != Fill::kNone && !plan_.grid.whole();
   const auto begin = spec.explain ? QueryPlan::Clock::now() : QueryPlan::Clock::time_point();
-  TSDB_RETURN_IF_ERROR(reader_.Open(id, range_, filled || (aggregates() && plan_.needs.neighbours())));
+  const bool one_pass = aggregates() && !filled && (!spec.reverse || plan_.grid.whole());
+  TSDB_RETURN_IF_ERROR(reader_.Open(id, range_, filled || (aggregates() && plan_.needs.neighbours()),
+                                    one_pass ? scan_.Judge() : nullptr));
   if (spec.explain) {
     counts_.find_seconds += std::chrono::duration<double>(QueryPlan::Clock::now() - begin).count();
   }

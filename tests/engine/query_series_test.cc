@@ -3,81 +3,10 @@
 #include <random>
 #include <stop_token>
 
-#include "tests/engine/engine_test_util.h"
+#include "tests/engine/query_answer.h"
 
 namespace tsdb::engine {
 namespace {
-
-/// One answer as text: "key|time:v,v|time:v,v" per series.
-std::vector<std::string> Answer(Database& db, const QuerySpec& spec, Status* status = nullptr) {
-  std::vector<std::string> answer;
-  auto result = db.Query(spec);
-  if (!result.ok()) {
-    if (status == nullptr) {
-      ADD_FAILURE() << result.status().ToString();
-    } else {
-      *status = result.status();
-    }
-    return answer;
-  }
-  ColumnBatch batch;
-  while ((*result)->NextSeries()) {
-    std::string text = (*result)->series().key;
-    while ((*result)->NextBatch(&batch)) {
-      for (std::size_t i = 0; i < batch.times.size(); ++i) {
-        text += "|" + std::to_string(batch.times[i]) + ":";
-        for (std::size_t k = 0; k < batch.columns.size(); ++k) {
-          const double value = batch.columns[k][i];
-          text += (k == 0 ? "" : ",") + (std::isnan(value) ? "-" : std::to_string(std::bit_cast<std::uint64_t>(value)));
-        }
-      }
-    }
-    answer.push_back(std::move(text));
-  }
-  if (status != nullptr) {
-    *status = (*result)->status();
-  } else {
-    EXPECT_TRUE((*result)->status().ok()) << (*result)->status().ToString();
-  }
-  return answer;
-}
-
-class QuerySeries : public testing::Test {
- protected:
-  /// 40 series of 5 hosts; some have few samples, one has none.
-  void SetUp() override {
-    TSDB_ASSERT_OPEN(db_, "/db", QuietOptions(), MemoryEnvironment(&fs_, &clock_));
-    std::mt19937_64 random(7);
-    WriteBatch batch;
-    for (int i = 0; i < 40; ++i) {
-      const Labels labels{{"__name__", "m" + std::to_string(i % 4)},
-                          {"host", std::string(1, static_cast<char>('a' + i % 5))},
-                          {"n", std::to_string(100 + i)}};
-      refs_.push_back(*db_->CreateSeries(labels));
-      const int samples = i == 17 ? 0 : i % 7 == 0 ? 5 : 3000;
-      for (int k = 0; k < samples; ++k) {
-        batch.Add(refs_.back(), (i % 3 == 0 ? 5 : 0) + 10 * k, static_cast<double>(random() % 1000) / 10);
-      }
-      if (i == 25) {
-        ASSERT_TRUE(db_->Append(batch).ok());
-        batch.Clear();
-        TSDB_ASSERT_OK(db_->Flush());
-      }
-    }
-    ASSERT_TRUE(db_->Append(batch).ok());
-  }
-
-  static QuerySpec Select(const std::string& selector) {
-    QuerySpec spec;
-    spec.selector = *Selector::Parse(selector);
-    return spec;
-  }
-
-  MemoryFileSystem fs_;
-  FakeClock clock_;
-  std::unique_ptr<Database> db_;
-  std::vector<SeriesRef> refs_;
-};
 
 TEST_F(QuerySeries, ThreadsChangeNothing) {
   for (int kind = 0; kind < 6; ++kind) {
@@ -406,54 +335,6 @@ TEST_F(QuerySeries, WhatMakesNoSenseIsRefused) {
   for (std::size_t i = 0; i < bad.size(); ++i) {
     EXPECT_EQ(code(bad[i]), StatusCode::kInvalidArgument) << i;
   }
-}
-
-TEST_F(QuerySeries, StatisticsOfAQueryTellWhatItDid) {
-  TSDB_ASSERT_OK(db_->Flush());
-  QuerySpec spec = Select("{}");
-  spec.aggregators = {Aggregator::kSum, Aggregator::kMin, Aggregator::kFirst, Aggregator::kLast, Aggregator::kCount};
-  spec.explain = true;
-  for (const bool use_statistics : {true, false}) {
-    spec.use_statistics = use_statistics;
-    auto result = *db_->Query(spec);
-    ColumnBatch batch;
-    std::uint64_t rows = 0;
-    while (result->NextSeries()) {
-      while (result->NextBatch(&batch)) {
-        rows += batch.times.size();
-      }
-    }
-    const QueryStatistics& statistics = result->statistics();
-    EXPECT_EQ(rows, 39u);
-    EXPECT_EQ(statistics.rows, 39u);
-    EXPECT_EQ(statistics.series, 40u);
-    const std::uint64_t samples = 6 * 5 + 33 * 3000;
-    EXPECT_EQ(statistics.samples_answered, use_statistics ? samples : 0);
-    EXPECT_EQ(statistics.samples_decoded, use_statistics ? 0 : samples);
-    EXPECT_GT(statistics.total_seconds, 0);
-  }
-}
-
-TEST_F(QuerySeries, AValueFilterPassesOverPagesWithoutSuchValues) {
-  const SeriesRef ref = *db_->CreateSeries(Series("steps"));
-  WriteBatch batch;
-  for (int i = 0; i < 20'000; ++i) {
-    batch.Add(ref, i, i);
-  }
-  ASSERT_TRUE(db_->Append(batch).ok());
-  TSDB_ASSERT_OK(db_->Flush());
-  QuerySpec spec = Select("steps");
-  spec.values = ValueRange{15'000, 15'003};
-  auto result = *db_->Query(spec);
-  std::vector<double> values;
-  ColumnBatch rows;
-  while (result->NextSeries()) {
-    while (result->NextBatch(&rows)) {
-      values.insert(values.end(), rows.columns[0].begin(), rows.columns[0].end());
-    }
-  }
-  EXPECT_EQ(values, (std::vector<double>{15'000, 15'001, 15'002, 15'003}));
-  EXPECT_LE(result->statistics().samples_decoded, 2048u);
 }
 
 }  // namespace
