@@ -1,5 +1,6 @@
 #include "base/series_definition.h"
 
+#include <bit>
 #include <cstddef>
 #include <utility>
 #include <vector>
@@ -14,6 +15,9 @@ constexpr std::uint8_t kFlagDropped = 2;
 constexpr std::uint8_t kFlagsKnown = kFlagCreatedByKey | kFlagDropped;
 constexpr std::uint64_t kTagDuplicates = 1;
 constexpr std::uint64_t kTagRetention = 3;
+constexpr std::uint64_t kTagIgnoreTime = 5;
+constexpr std::uint64_t kTagIgnoreValue = 7;
+constexpr std::uint64_t kTagExpiry = 9;
 
 constexpr bool IsRequiredTag(std::uint64_t tag) { return (tag & 1) != 0; }
 
@@ -26,9 +30,37 @@ bool DecodeDuplicates(std::string_view bytes, SeriesSettings* settings) {
   return true;
 }
 
-bool DecodeRetention(std::string_view bytes, SeriesSettings* settings) {
+bool DecodeDuration(std::string_view bytes, std::int64_t* duration) {
   ByteReader reader(bytes);
-  return reader.ReadVarintSigned(&settings->retention) && reader.empty();
+  return reader.ReadVarintSigned(duration) && reader.empty();
+}
+
+bool DecodeDouble(std::string_view bytes, double* value) {
+  ByteReader reader(bytes);
+  std::uint64_t bits = 0;
+  if (!reader.ReadFixed(&bits) || !reader.empty()) {
+    return false;
+  }
+  *value = std::bit_cast<double>(bits);
+  return true;
+}
+
+/// False when a value is damaged, or a reader must know a tag and does not.
+bool DecodeField(std::uint64_t tag, std::string_view bytes, SeriesSettings* settings) {
+  switch (tag) {
+    case kTagDuplicates:
+      return DecodeDuplicates(bytes, settings);
+    case kTagRetention:
+      return DecodeDuration(bytes, &settings->retention);
+    case kTagIgnoreTime:
+      return DecodeDuration(bytes, &settings->ignore_max_time_diff);
+    case kTagIgnoreValue:
+      return DecodeDouble(bytes, &settings->ignore_max_value_diff);
+    case kTagExpiry:
+      return DecodeDuration(bytes, &settings->expiry);
+    default:
+      return !IsRequiredTag(tag);
+  }
 }
 
 bool DecodeFields(ByteReader* reader, SeriesSettings* settings) {
@@ -44,43 +76,10 @@ bool DecodeFields(ByteReader* reader, SeriesSettings* settings) {
       return false;
     }
     last_tag = tag;
-    if (tag == kTagDuplicates) {
-      if (!DecodeDuplicates(bytes, settings)) {
-        return false;
-      }
-    } else if (tag == kTagRetention) {
-      if (!DecodeRetention(bytes, settings)) {
-        return false;
-      }
-    } else if (IsRequiredTag(tag)) {
+    if (!DecodeField(tag, bytes, settings)) {
       return false;
     }
   }
-  return true;
-}
-
-bool DecodeLabels(ByteReader* reader, Labels* labels) {
-  std::uint64_t count = 0;
-  // A pair takes at least 4 bytes (two lengths, a byte of name and of value), so the count cannot make us allocate.
-  if (!reader->ReadVarint(&count) || count > reader->remaining() / 4) {
-    return false;
-  }
-  std::vector<Label> pairs;
-  pairs.reserve(static_cast<std::size_t>(count));
-  for (std::uint64_t i = 0; i < count; ++i) {
-    std::string_view name;
-    std::string_view value;
-    if (!reader->ReadLengthPrefixed(&name) || !reader->ReadLengthPrefixed(&value) || name.empty() || value.empty() ||
-        (i > 0 && name <= pairs.back().name)) {
-      return false;
-    }
-    pairs.push_back({std::string(name), std::string(value)});
-  }
-  auto set = Labels::FromPairs(std::move(pairs));
-  if (!set.ok()) {
-    return false;
-  }
-  *labels = *std::move(set);
   return true;
 }
 
@@ -110,6 +109,78 @@ bool DecodeBody(ByteReader* reader, SeriesDefinition* definition) {
 
 }  // namespace
 
+bool DecodeLabels(ByteReader* reader, Labels* labels) {
+  std::uint64_t count = 0;
+  // A pair takes at least 4 bytes (two lengths, a byte of name and of value), so the count cannot make us allocate.
+  if (!reader->ReadVarint(&count) || count > reader->remaining() / 4) {
+    return false;
+  }
+  std::vector<Label> pairs;
+  pairs.reserve(static_cast<std::size_t>(count));
+  for (std::uint64_t i = 0; i < count; ++i) {
+    std::string_view name;
+    std::string_view value;
+    if (!reader->ReadLengthPrefixed(&name) || !reader->ReadLengthPrefixed(&value) || name.empty() || value.empty() ||
+        (i > 0 && name <= pairs.back().name)) {
+      return false;
+    }
+    pairs.push_back({std::string(name), std::string(value)});
+  }
+  auto set = Labels::FromPairs(std::move(pairs));
+  if (!set.ok()) {
+    return false;
+  }
+  *labels = *std::move(set);
+  return true;
+}
+
+void EncodeSettings(const SeriesSettings& settings, std::string* out) {
+  std::uint64_t count = 0;
+  std::string fields;
+  const auto add = [&](std::uint64_t tag, std::string_view bytes) {
+    ++count;
+    PutVarint(&fields, tag);
+    PutLengthPrefixed(&fields, bytes);
+  };
+  const auto add_duration = [&](std::uint64_t tag, std::int64_t duration) {
+    if (duration != 0) {
+      std::string bytes;
+      PutVarintSigned(&bytes, duration);
+      add(tag, bytes);
+    }
+  };
+  if (settings.has_duplicates) {
+    add(kTagDuplicates, std::string(1, static_cast<char>(settings.duplicates)));
+  }
+  add_duration(kTagRetention, settings.retention);
+  add_duration(kTagIgnoreTime, settings.ignore_max_time_diff);
+  if (const auto bits = std::bit_cast<std::uint64_t>(settings.ignore_max_value_diff); bits != 0) {
+    std::string bytes;
+    PutFixed64(&bytes, bits);
+    add(kTagIgnoreValue, bytes);
+  }
+  add_duration(kTagExpiry, settings.expiry);
+  PutVarint(out, count);
+  out->append(fields);
+}
+
+bool DecodeSettings(ByteReader* reader, SeriesSettings* settings) {
+  SeriesSettings decoded;
+  if (!DecodeFields(reader, &decoded)) {
+    return reader->Fail();
+  }
+  *settings = decoded;
+  return true;
+}
+
+void EncodeLabels(const Labels& labels, std::string* out) {
+  PutVarint(out, labels.size());
+  for (const Label& label : labels.pairs()) {
+    PutLengthPrefixed(out, label.name);
+    PutLengthPrefixed(out, label.value);
+  }
+}
+
 void EncodeDefinition(const SeriesDefinition& definition, std::string* out) {
   PutVarint(out, definition.id.value);
   const std::uint8_t flags =
@@ -122,24 +193,8 @@ void EncodeDefinition(const SeriesDefinition& definition, std::string* out) {
   if (definition.created_by_key) {
     PutLengthPrefixed(out, definition.key);
   }
-  PutVarint(out, definition.labels.size());
-  for (const Label& label : definition.labels.pairs()) {
-    PutLengthPrefixed(out, label.name);
-    PutLengthPrefixed(out, label.value);
-  }
-  const SeriesSettings& settings = definition.settings;
-  PutVarint(out, (settings.has_duplicates ? 1u : 0u) + (settings.retention != 0 ? 1u : 0u));
-  if (settings.has_duplicates) {
-    PutVarint(out, kTagDuplicates);
-    PutVarint(out, 1);
-    out->push_back(static_cast<char>(settings.duplicates));
-  }
-  if (settings.retention != 0) {
-    std::string bytes;
-    PutVarintSigned(&bytes, settings.retention);
-    PutVarint(out, kTagRetention);
-    PutLengthPrefixed(out, bytes);
-  }
+  EncodeLabels(definition.labels, out);
+  EncodeSettings(definition.settings, out);
 }
 
 bool DecodeDefinition(ByteReader* reader, SeriesDefinition* definition) {

@@ -32,6 +32,13 @@ struct SeriesDefinition {
   friend bool operator==(const SeriesDefinition&, const SeriesDefinition&) = default;
 };
 
+/// The fields of a definition: settings that differ from the default.
+void EncodeSettings(const SeriesSettings& settings, std::string* out);
+bool DecodeSettings(ByteReader* reader, SeriesSettings* settings);
+/// The labels of a definition: count, then names and values.
+void EncodeLabels(const Labels& labels, std::string* out);
+bool DecodeLabels(ByteReader* reader, Labels* labels);
+
 /// Appends the bytes described in docs/format/definition.md (without the commit, which the container knows). The id
 /// must not be 0, nor the key of a series created by key empty: such bytes would not decode. Of a dropped series only
 /// the id is kept.

@@ -6,6 +6,8 @@
 #include <new>
 
 #include "cli/command.h"
+#include "cli/plot/terminal.h"
+#include "cli/suggest.h"
 
 namespace tsdb::cli {
 namespace {
@@ -47,6 +49,13 @@ void AddCommands(CommandSet* set) {
   AddLabelValues(set);
   AddInfo(set);
   AddExport(set);
+  AddCreate(set);
+  AddAlter(set);
+  AddRename(set);
+  AddDrop(set);
+  AddUndrop(set);
+  AddDelete(set);
+  AddRetention(set);
   AddStats(set);
   AddAnalyze(set);
   AddFlush(set);
@@ -73,7 +82,7 @@ std::string OneLine(std::string text) {
 Outcome RunSelected(const CommandSet& set, Program* program) {
   const CommandSet::Run run = set.SelectedRun();
   if (!run) {
-    return Outcome::Usage("a command is missing");
+    return Outcome::Usage(CommandMissing(*set.Selected()));
   }
   // The library does not throw; what may still fail this way is memory, in our own containers.
   try {
@@ -118,6 +127,7 @@ int RunCommandLine(int argc, char** argv) {
     program.db_path = globals.db;
     program.read_only = globals.read_only;
     program.color = UseColor(ParseColor(globals.color), STDOUT_FILENO);
+    program.ascii = globals.color == "never" || !LocaleIsUtf8();
     program.messages.set_color(UseColor(ParseColor(globals.color), STDERR_FILENO));
     program.messages.set_quiet(globals.quiet);
     outcome = RunSelected(set, &program);
@@ -127,7 +137,13 @@ int RunCommandLine(int argc, char** argv) {
   } catch (const CLI::CallForVersion& version) {
     *program.out.buffer() += std::string(version.what()) + "\n";
   } catch (const CLI::ExtrasError&) {
-    outcome = Outcome::Usage("not understood: " + CLI::detail::join(root.remaining(true), " "));
+    outcome = Outcome::Usage(NotUnderstood(*set.Selected(), root.remaining(true)));
+  } catch (const CLI::RequiredError& error) {
+    // A word that is no command is left over, and then a command is missing; the word is what to talk about.
+    const std::vector<std::string> words = root.remaining(true);
+    outcome = Outcome::Usage(!words.empty()       ? NotUnderstood(*set.Selected(), words)
+                             : !set.SelectedRun() ? CommandMissing(*set.Selected())
+                                                  : OneLine(error.what()));
   } catch (const CLI::ParseError& error) {
     outcome = Outcome::Usage(OneLine(error.what()));
   }

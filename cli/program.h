@@ -18,6 +18,8 @@ struct Program {
   bool read_only = false;
   /// Whether results on stdout may use colour.
   bool color = false;
+  /// Whether results are to be ASCII: no colour was asked for, or the terminal does not speak UTF-8.
+  bool ascii = false;
   Output out{STDOUT_FILENO};
   Messages messages{STDERR_FILENO};
 };

@@ -1,5 +1,7 @@
 #include "cli/series_options.h"
 
+#include <charconv>
+
 namespace tsdb::cli {
 
 void AddSeriesOptions(CLI::App* command, SeriesArguments* arguments) {
@@ -31,6 +33,18 @@ void AddOutputOption(CLI::App* command, std::string* output, const std::vector<s
       ->type_name("FORMAT")
       ->check(CLI::IsMember(choices))
       ->default_str(choices.front());
+}
+
+CLI::Validator WholeNumber(std::uint64_t min, std::uint64_t max) {
+  const auto check = [min, max](const std::string& text) {
+    std::uint64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool good = error == std::errc() && end == text.data() + text.size() && min <= value && value <= max;
+    return good ? std::string()
+                : "'" + text + "' is not a whole number from " + std::to_string(min) +
+                      (max == 1ull << 62 ? " up" : " to " + std::to_string(max));
+  };
+  return CLI::Validator(check, "");
 }
 
 }  // namespace tsdb::cli

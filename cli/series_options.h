@@ -5,6 +5,10 @@
 
 #include <CLI/CLI.hpp>
 
+#include <cstdint>
+#include <string>
+#include <vector>
+
 #include "cli/text/arguments.h"
 
 namespace tsdb::cli {
@@ -15,5 +19,8 @@ void AddSeriesOptions(CLI::App* command, SeriesArguments* arguments);
 void AddRangeOptions(CLI::App* command, RangeArguments* arguments);
 /// --output, one of `choices`, the first is the default.
 void AddOutputOption(CLI::App* command, std::string* output, const std::vector<std::string>& choices);
+
+/// Accepts whole numbers from `min` to `max`; the message says so.
+CLI::Validator WholeNumber(std::uint64_t min, std::uint64_t max = 1ull << 62);
 
 }  // namespace tsdb::cli

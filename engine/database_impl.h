@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,21 @@ class DatabaseImpl final : public Database {
   Result<SeriesRef> Resolve(const Labels& labels) override;
   Result<SeriesRef> ResolveKey(std::string_view key) override;
   Result<SeriesInfo> GetSeries(SeriesRef ref) override;
+  Result<DeleteReport> Delete(const Selector& selector, TimeRange range, const DeleteOptions& options) override;
+  Result<DeleteReport> Delete(std::span<const SeriesRef> series, TimeRange range,
+                              const DeleteOptions& options) override;
+  Result<DropReport> Drop(const Selector& selector, const DropOptions& options) override;
+  Result<DropReport> Drop(std::span<const SeriesRef> series, const DropOptions& options) override;
+  Result<SeriesRef> Undrop(SeriesId id, std::string_view key) override;
+  Result<std::vector<DroppedSeries>> ListDropped() override;
+  Status Rename(SeriesRef series, std::string_view key) override;
+  Status Alter(SeriesRef series, const SeriesChange& change) override;
+  Result<RetentionInfo> GetRetention() override;
+  Status SetRetention(const Retention& retention) override;
+  Status AcceptClock() override;
+  Status EnforceRetention() override;
+  Result<std::unique_ptr<Subscription>> Subscribe(const Selector& selector, EventCallback callback,
+                                                  const SubscribeOptions& options) override;
   Result<AppendResult> Append(const WriteBatch& batch, const WriteOptions& options) override;
   Status WaitDurable(CommitNumber commit) override;
   Result<std::unique_ptr<QueryResult>> Query(const QuerySpec& spec) override;

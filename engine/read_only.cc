@@ -66,6 +66,49 @@ Result<std::vector<SeriesUsage>> ReadOnlyDatabase::MeasureUsage(const Selector& 
   return engine::MeasureUsage(core_, selector);
 }
 
+Result<DeleteReport> ReadOnlyDatabase::Delete(const Selector&, TimeRange, const DeleteOptions&) {
+  return ReadOnly("samples cannot be deleted");
+}
+
+Result<DeleteReport> ReadOnlyDatabase::Delete(std::span<const SeriesRef>, TimeRange, const DeleteOptions&) {
+  return ReadOnly("samples cannot be deleted");
+}
+
+Result<DropReport> ReadOnlyDatabase::Drop(const Selector&, const DropOptions&) {
+  return ReadOnly("series cannot be dropped");
+}
+
+Result<DropReport> ReadOnlyDatabase::Drop(std::span<const SeriesRef>, const DropOptions&) {
+  return ReadOnly("series cannot be dropped");
+}
+
+Result<SeriesRef> ReadOnlyDatabase::Undrop(SeriesId, std::string_view) {
+  return ReadOnly("a series cannot be brought back");
+}
+
+Result<std::vector<DroppedSeries>> ReadOnlyDatabase::ListDropped() {
+  return Status::NotSupported("dropped series are not implemented in this version");
+}
+
+Status ReadOnlyDatabase::Rename(SeriesRef, std::string_view) { return ReadOnly("a series cannot be renamed"); }
+
+Status ReadOnlyDatabase::Alter(SeriesRef, const SeriesChange&) { return ReadOnly("a series cannot be altered"); }
+
+Result<RetentionInfo> ReadOnlyDatabase::GetRetention() {
+  return Status::NotSupported("retention is not implemented in this version");
+}
+
+Status ReadOnlyDatabase::SetRetention(const Retention&) { return ReadOnly("retention cannot be set"); }
+
+Status ReadOnlyDatabase::AcceptClock() { return ReadOnly("the clock cannot be accepted"); }
+
+Status ReadOnlyDatabase::EnforceRetention() { return ReadOnly("nothing can be removed"); }
+
+Result<std::unique_ptr<Subscription>> ReadOnlyDatabase::Subscribe(const Selector&, EventCallback,
+                                                                  const SubscribeOptions&) {
+  return ReadOnly("a subscription needs the process that writes");
+}
+
 Result<SeriesRef> ReadOnlyDatabase::Resolve(const Labels& labels) {
   return Guarded([&]() -> Result<SeriesRef> {
     TSDB_RETURN_IF_ERROR(CheckOpen());

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "index/id_set.h"
+#include "base/id_set.h"
 
 namespace tsdb::index {
 

@@ -11,7 +11,7 @@
 
 #include <vector>
 
-#include "index/id_set.h"
+#include "base/id_set.h"
 #include "index/posting_source.h"
 #include "index/value_matcher.h"
 #include "tsdb/result.h"

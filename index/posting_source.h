@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "index/id_set.h"
+#include "base/id_set.h"
 #include "index/value_matcher.h"
 #include "tsdb/status.h"
 

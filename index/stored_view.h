@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/series_definition.h"
-#include "index/id_set.h"
+#include "base/id_set.h"
 #include "index/index_keys.h"
 #include "index/posting_source.h"
 #include "index/rocks_store.h"

@@ -25,18 +25,24 @@ Status CheckUtf8(const Labels& labels) {
   return {};
 }
 
-/// `name{a="b"} 1.5 1700000000.123`. Without TYPE lines, since samples come series by series, not family by family.
+/// `# TYPE name unknown` before the series of a metric, and `name{a="b"} 1.5 1700000000.123`. The type is unknown: the
+/// database does not keep one. A metric whose series do not come together gets the line more than once.
 class OpenMetricsExporter final : public ExporterBase {
  public:
   using ExporterBase::ExporterBase;
   void End(std::string* out) override { *out += "# EOF\n"; }
 
  protected:
-  Status BeginLabels(const Labels& labels, std::string* /*out*/) override {
-    if (labels.Get(kMetricLabel).empty()) {
+  Status BeginLabels(const Labels& labels, std::string* out) override {
+    const std::string_view metric = labels.Get(kMetricLabel);
+    if (metric.empty()) {
       return Status::InvalidArgument("OpenMetrics cannot carry a series without a metric name");
     }
     TSDB_RETURN_IF_ERROR(CheckUtf8(labels));
+    if (metric != family_) {
+      family_ = metric;
+      *out += "# TYPE " + FamilyText(metric) + " unknown\n";
+    }
     prefix_ = labels.CanonicalKey() + ' ';
     return {};
   }
@@ -51,6 +57,14 @@ class OpenMetricsExporter final : public ExporterBase {
   }
 
  private:
+  /// The name, in quotes where the format wants them.
+  static std::string FamilyText(std::string_view metric) {
+    const Result<Labels> labels = Labels::FromPairs({{std::string(kMetricLabel), std::string(metric)}});
+    const std::string key = labels.ok() ? labels->CanonicalKey() : std::string(metric);
+    return key.starts_with("{") ? key.substr(1, key.size() - 2) : key;
+  }
+
+  std::string family_;
   std::string prefix_;
 };
 

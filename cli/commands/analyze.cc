@@ -185,7 +185,7 @@ void AddAnalyze(CommandSet* set) {
       ->type_name("LABEL");
   command->add_option("--limit,-n", options->limit, "At most so many rows; 0 for all")
       ->type_name("N")
-      ->check(CLI::NonNegativeNumber)
+      ->check(WholeNumber(0))
       ->default_str("20");
   AddOutputOption(command, &options->output, {"table", "json"});
   set->SetRun(command, [options](Program& program) { return RunAnalyze(*options, program); });

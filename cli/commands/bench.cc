@@ -10,6 +10,7 @@
 #include "cli/commands/bench_data.h"
 #include "cli/interrupt.h"
 #include "cli/open_database.h"
+#include "cli/series_options.h"
 #include "cli/text/numbers.h"
 
 namespace tsdb::cli {
@@ -228,15 +229,15 @@ void AddBenchOf(CommandSet* set, CLI::App* parent, const std::string& name, cons
   auto options = std::make_shared<BenchOptions>();
   command->add_option("--series", options->series, "Number of series")
       ->type_name("N")
-      ->check(CLI::Range(1u, 100'000'000u))
+      ->check(WholeNumber(1, 100'000'000))
       ->default_str("1000");
   command->add_option("--samples", options->samples, "Samples in all")
       ->type_name("N")
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000'000}))
+      ->check(WholeNumber(1, 1'000'000'000'000))
       ->default_str("2000000");
   command->add_option("--batch", options->batch_samples, "Samples per commit")
       ->type_name("N")
-      ->check(CLI::Range(std::size_t{1}, std::size_t{10'000'000}))
+      ->check(WholeNumber(1, 10'000'000))
       ->default_str("10000");
   command->add_option("--durability", options->durability, "What a commit survives")
       ->type_name("LEVEL")

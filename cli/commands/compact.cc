@@ -58,7 +58,7 @@ void Summarize(const CompactReport& report, std::uint64_t disk_before, std::uint
   messages.Note(fmt::format("whole directory: {} -> {}", FormatBytes(disk_before), FormatBytes(disk_after)));
 }
 
-Outcome RunCompact(Program& program) {
+Outcome RunCompact(bool purge, Program& program) {
   Result<std::unique_ptr<Database>> db = OpenExisting(program);
   if (!db.ok()) {
     return Outcome::Failed(db.status());
@@ -68,6 +68,7 @@ Outcome RunCompact(Program& program) {
   const std::uint64_t disk_before = (*db)->GetStats().bytes_on_disk;
   Watcher watcher(program.messages);
   CompactOptions options;
+  options.purge = purge;
   options.progress = [&watcher](const JobProgress& job) { return watcher.Take(job); };
   const Result<CompactReport> report = (*db)->Compact(options);
   watcher.Clear();
@@ -96,8 +97,10 @@ Outcome RunCompact(Program& program) {
 
 void AddCompact(CommandSet* set) {
   CLI::App* command = set->Add(set->root(), "compact", "Merge everything into few files, as small as they get",
-                               {"tsdb-cli --db ./metrics compact"});
-  set->SetRun(command, RunCompact);
+                               {"tsdb-cli --db ./metrics compact", "tsdb-cli --db ./metrics compact --purge"});
+  auto purge = std::make_shared<bool>(false);
+  command->add_flag("--purge", *purge, "Also take what was deleted, dropped or has expired off the disk");
+  set->SetRun(command, [purge](Program& program) { return RunCompact(*purge, program); });
 }
 
 }  // namespace tsdb::cli

@@ -29,7 +29,6 @@ constexpr std::uint64_t kSkippedShown = 20;
 
 Status WriteAll(QueryResult& result, Exporter& exporter, Program& program, ExportCounts* counts) {
   Output& out = program.out;
-  exporter.Begin(out.buffer());
   while (!out.failed() && result.NextSeries()) {
     if (const Status status = exporter.BeginSeries(result.series(), out.buffer()); !status.ok()) {
       if (++counts->series_skipped <= kSkippedShown) {
@@ -48,8 +47,34 @@ Status WriteAll(QueryResult& result, Exporter& exporter, Program& program, Expor
     }
     exporter.EndSeries(out.buffer());
   }
-  TSDB_RETURN_IF_ERROR(result.status());
-  exporter.End(out.buffer());
+  return result.status();
+}
+
+/// What is asked one after the other. OpenMetrics wants the series of a metric together; elsewhere they come by id.
+Result<std::vector<Selector>> Parts(Database& db, const Selector& selector, TextFormat format) {
+  if (format != TextFormat::kOpenMetrics || selector.is_key()) {
+    return std::vector<Selector>{selector};
+  }
+  TSDB_ASSIGN_OR_RETURN(std::vector<std::string> metrics, db.LabelValues(kMetricLabel));
+  metrics.emplace_back();  // series without a metric: left out, but named
+  std::vector<Selector> parts;
+  for (std::string& metric : metrics) {
+    std::vector<Matcher> matchers = selector.matchers();
+    matchers.push_back({std::string(kMetricLabel), Matcher::Op::kEqual, {std::move(metric)}});
+    parts.emplace_back(std::move(matchers));
+  }
+  return parts;
+}
+
+Status WriteParts(Database& db, QuerySpec spec, const std::vector<Selector>& parts, Exporter& exporter,
+                  Program& program, ExportCounts* counts) {
+  exporter.Begin(program.out.buffer());
+  for (const Selector& part : parts) {
+    spec.selector = part;
+    TSDB_ASSIGN_OR_RETURN(const std::unique_ptr<QueryResult> result, db.Query(spec));
+    TSDB_RETURN_IF_ERROR(WriteAll(*result, exporter, program, counts));
+  }
+  exporter.End(program.out.buffer());
   return Status::Ok();
 }
 
@@ -78,12 +103,12 @@ Outcome RunExport(const ExportOptions& options, Program& program) {
   if (!exporter.ok()) {
     return Outcome::Failed(exporter.status());
   }
-  const Result<std::unique_ptr<QueryResult>> result = (*db)->Query(spec);
-  if (!result.ok()) {
-    return Outcome::Failed(result.status());
+  const Result<std::vector<Selector>> parts = Parts(**db, spec.selector, *format);
+  if (!parts.ok()) {
+    return Outcome::Failed(parts.status());
   }
   ExportCounts counts;
-  if (const Status status = WriteAll(**result, **exporter, program, &counts); !status.ok()) {
+  if (const Status status = WriteParts(**db, spec, *parts, **exporter, program, &counts); !status.ok()) {
     return Outcome::Failed(status);
   }
   program.messages.Note(fmt::format("exported {} samples of {} series", FormatCount(counts.samples),

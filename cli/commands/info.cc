@@ -76,6 +76,15 @@ void WriteTable(const SeriesInfo& info, const SeriesFigures& figures, const Stat
   if (info.settings.retention != 0) {
     table.AddRow({"retention", FormatDuration(info.settings.retention, stats.unit)});
   }
+  if (info.settings.ignore_max_time_diff != 0) {
+    std::string value;
+    AppendDouble(info.settings.ignore_max_value_diff, &value);
+    table.AddRow({"ignores samples", "within " + FormatDuration(info.settings.ignore_max_time_diff, stats.unit) +
+                                         " and " + value + " of the newest"});
+  }
+  if (info.settings.expiry != 0) {
+    table.AddRow({"dropped when idle for", FormatDuration(info.settings.expiry, TimeUnit::kMilliseconds)});
+  }
   table.AddRow({"samples", FormatCount(figures.samples)});
   if (figures.first && figures.last) {
     table.AddRow({"first", SampleText(*figures.first, stats.unit)});
@@ -103,10 +112,25 @@ void WriteJson(const SeriesInfo& info, const SeriesFigures& figures, const Stats
   *out += fmt::format(",\"id\":{},\"created_by_key\":{},\"duplicates\":\"{}\",\"retention\":{},\"unit\":\"{}\"",
                       info.id.value, info.created_by_key, PolicyText(info, stats), info.settings.retention,
                       TimeUnitName(stats.unit));
+  *out += fmt::format(",\"ignore_time\":{},\"ignore_value\":", info.settings.ignore_max_time_diff);
+  AppendJsonNumber(info.settings.ignore_max_value_diff, out);
+  *out += fmt::format(",\"expiry_ms\":{}", info.settings.expiry);
   *out += fmt::format(",\"samples\":{}", figures.samples);
   AppendJsonSample("first", figures.first, out);
   AppendJsonSample("last", figures.last, out);
   *out += "}\n";
+}
+
+/// About a key that no series has. Many give a selector, or a metric without its labels, where a key is wanted.
+std::string NoSuchKey(Database& db, const std::string& key) {
+  std::string message = "no series has the key " + key + ": ";
+  if (const Result<Selector> selector = Selector::Parse(key); selector.ok()) {
+    const Result<std::vector<SeriesInfo>> found = db.ListSeries(*selector, 1);
+    if (found.ok() && !found->empty()) {
+      return message + "as a selector it matches, for example, " + found->front().key;
+    }
+  }
+  return message + "'tsdb-cli series' lists them";
 }
 
 Outcome RunInfo(const InfoOptions& options, Program& program) {
@@ -117,7 +141,7 @@ Outcome RunInfo(const InfoOptions& options, Program& program) {
   const Result<SeriesRef> ref = (*db)->ResolveKey(options.key);
   if (!ref.ok()) {
     if (ref.status().code() == StatusCode::kNotFound) {
-      return Outcome::Failed("no series has the key " + options.key + ": 'tsdb-cli series' lists them");
+      return Outcome::Failed(NoSuchKey(**db, options.key));
     }
     return Outcome::Failed(ref.status());
   }

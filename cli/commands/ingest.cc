@@ -10,6 +10,7 @@
 #include "cli/commands/ingest_run.h"
 #include "cli/interrupt.h"
 #include "cli/open_database.h"
+#include "cli/series_options.h"
 #include "cli/text/arguments.h"
 #include "cli/text/numbers.h"
 
@@ -220,7 +221,7 @@ void AddIngest(CommandSet* set) {
       ->check(CLI::IsMember({"last", "first", "min", "max", "sum", "block"}));
   command->add_option("--batch", options->batch_samples, "Samples per commit")
       ->type_name("N")
-      ->check(CLI::Range(std::size_t{1}, std::size_t{10'000'000}))
+      ->check(WholeNumber(1, 10'000'000))
       ->default_str("10000");
   command->add_option("--durability", options->durability, "What a commit survives (default: of the database)")
       ->type_name("LEVEL")

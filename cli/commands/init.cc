@@ -3,6 +3,8 @@
 
 #include "cli/command.h"
 #include "cli/open_database.h"
+#include "cli/text/arguments.h"
+#include "tsdb/time_text.h"
 
 namespace tsdb::cli {
 namespace {
@@ -11,7 +13,31 @@ struct InitOptions {
   std::string unit = "ms";
   std::string durability = "interval";
   std::string duplicates = "last";
+  std::string retention;
+  std::string bytes_max;
 };
+
+/// How long and how much is kept, when it was given.
+Status ParseRetention(const InitOptions& options, CreateOptions* create) {
+  if (!options.retention.empty()) {
+    const Result<std::int64_t> age = ParseDuration(options.retention, create->unit);
+    if (!age.ok()) {
+      return age.status().WithContext("--retention");
+    }
+    if (*age < 0) {
+      return Status::InvalidArgument("--retention " + options.retention + ": must not be negative");
+    }
+    create->retention = *age;
+  }
+  if (!options.bytes_max.empty()) {
+    const Result<std::uint64_t> bytes = ParseByteSize(options.bytes_max);
+    if (!bytes.ok()) {
+      return bytes.status().WithContext("--max-bytes");
+    }
+    create->bytes_max = *bytes;
+  }
+  return Status::Ok();
+}
 
 Outcome RunInit(const InitOptions& options, Program& program) {
   const Result<TimeUnit> unit = ParseTimeUnit(options.unit);
@@ -30,6 +56,9 @@ Outcome RunInit(const InitOptions& options, Program& program) {
   open.create.unit = *unit;
   open.create.durability = *durability;
   open.create.duplicates = *duplicates;
+  if (const Status status = ParseRetention(options, &open.create); !status.ok()) {
+    return Outcome::Usage(std::string(status.message()));
+  }
   Result<std::unique_ptr<Database>> db = Database::Open(program.db_path, open);
   if (!db.ok()) {
     if (db.status().code() == StatusCode::kAlreadyExists) {
@@ -42,7 +71,9 @@ Outcome RunInit(const InitOptions& options, Program& program) {
     return Outcome::Failed(closed);
   }
   program.messages.Note("created " + program.db_path + ": unit " + options.unit + ", durability " +
-                        options.durability + ", duplicates " + options.duplicates);
+                        options.durability + ", duplicates " + options.duplicates +
+                        (options.retention.empty() ? "" : ", retention " + options.retention) +
+                        (options.bytes_max.empty() ? "" : ", at most " + options.bytes_max));
   return Outcome::Done();
 }
 
@@ -51,7 +82,8 @@ Outcome RunInit(const InitOptions& options, Program& program) {
 void AddInit(CommandSet* set) {
   CLI::App* command =
       set->Add(set->root(), "init", "Create a database with its settings, which stay",
-               {"tsdb-cli --db ./metrics init", "tsdb-cli --db ./metrics init --unit us --durability always"});
+               {"tsdb-cli --db ./metrics init", "tsdb-cli --db ./metrics init --unit us --durability always",
+                "tsdb-cli --db ./metrics init --retention 90d --max-bytes 10GiB"});
   auto options = std::make_shared<InitOptions>();
   command->add_option("--unit", options->unit, "Unit of all times")
       ->type_name("UNIT")
@@ -65,6 +97,10 @@ void AddInit(CommandSet* set) {
       ->type_name("POLICY")
       ->check(CLI::IsMember({"last", "first", "min", "max", "sum", "block"}))
       ->default_str("last");
+  command->add_option("--retention", options->retention, "Keep samples so long; 'retention' changes it later")
+      ->type_name("DURATION");
+  command->add_option("--max-bytes", options->bytes_max, "Most bytes of the directory, as 10GiB; the oldest files go")
+      ->type_name("BYTES");
   set->SetRun(command, [options](Program& program) { return RunInit(*options, program); });
 }
 

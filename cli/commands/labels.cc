@@ -100,7 +100,7 @@ void AddCommonOptions(CLI::App* command, LabelOptions* options, const std::strin
   AddRangeOptions(command, &options->range);
   command->add_option("--limit,-n", options->limit, "At most so many; 0 for all")
       ->type_name("N")
-      ->check(CLI::NonNegativeNumber)
+      ->check(WholeNumber(0))
       ->default_str("0");
   AddOutputOption(command, &options->output, {"table", "csv", "json"});
 }

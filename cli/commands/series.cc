@@ -98,7 +98,7 @@ void AddSeries(CommandSet* set) {
   AddRangeOptions(command, &options->range);
   command->add_option("--limit,-n", options->limit, "At most so many series; 0 for all")
       ->type_name("N")
-      ->check(CLI::NonNegativeNumber)
+      ->check(WholeNumber(0))
       ->default_str("0");
   AddOutputOption(command, &options->output, {"table", "csv", "json", "jsonl"});
   set->SetRun(command, [options](Program& program) { return RunSeries(*options, program); });

@@ -1,6 +1,9 @@
 #include "cli/text/arguments.h"
 
+#include <charconv>
 #include <chrono>
+#include <cmath>
+#include <utility>
 
 #include "tsdb/time_text.h"
 
@@ -99,6 +102,48 @@ Result<Selector> ParseSeries(const SeriesArguments& arguments, bool all_by_defau
     return selector.status();
   }
   return selector;
+}
+
+std::vector<std::string> SplitList(std::string_view list) {
+  std::vector<std::string> parts;
+  while (true) {
+    const std::size_t comma = list.find(',');
+    parts.emplace_back(list.substr(0, comma));
+    if (comma == std::string_view::npos) {
+      return parts;
+    }
+    list.remove_prefix(comma + 1);
+  }
+}
+
+Result<double> ParseNumber(std::string_view text) {
+  const std::string_view digits = text.starts_with('+') && !text.starts_with("+-") ? text.substr(1) : text;
+  double value = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (error != std::errc() || end != digits.data() + digits.size()) {
+    return Status::InvalidArgument("'" + std::string(text) + "' is not a number");
+  }
+  return value;
+}
+
+Result<std::uint64_t> ParseByteSize(std::string_view text) {
+  constexpr std::pair<std::string_view, double> kUnits[] = {
+      {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40}, {"kB", 1e3}, {"KB", 1e3},
+      {"MB", 1e6},     {"GB", 1e9},     {"TB", 1e12},    {"B", 1}};
+  std::string_view number = text;
+  double unit = 1;
+  for (const auto& [name, bytes] : kUnits) {
+    if (text.ends_with(name)) {
+      number = text.substr(0, text.size() - name.size());
+      unit = bytes;
+      break;
+    }
+  }
+  const Result<double> count = ParseNumber(number);
+  if (!count.ok() || !(*count >= 0) || *count * unit >= 0x1p63) {
+    return Status::InvalidArgument("'" + std::string(text) + "' is not a number of bytes: write 500MB, 10GiB, 1048576");
+  }
+  return static_cast<std::uint64_t>(std::llround(*count * unit));
 }
 
 Timestamp WallClock(TimeUnit unit) {

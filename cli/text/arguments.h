@@ -3,6 +3,7 @@
 // Thread safety: pure functions.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,6 +48,13 @@ struct SeriesArguments {
   bool has_key = false;
 };
 Result<Selector> ParseSeries(const SeriesArguments& arguments, bool all_by_default);
+
+/// "a,b" -> "a", "b"; an empty text is one empty part.
+std::vector<std::string> SplitList(std::string_view list);
+/// A decimal number, "NaN", "inf", "+Inf", "-Inf" …; the whole text, whatever the locale.
+Result<double> ParseNumber(std::string_view text);
+/// Bytes: an integer with B, kB, MB, GB, TB (1000) or KiB, MiB, GiB, TiB (1024), or without a unit; "1.5GiB".
+Result<std::uint64_t> ParseByteSize(std::string_view text);
 
 /// The wall clock in `unit`.
 Timestamp WallClock(TimeUnit unit);

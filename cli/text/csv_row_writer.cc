@@ -1,4 +1,4 @@
-// CSV rows: `key,time,value…` with one header line; times are integers in the database's unit.
+// CSV rows: `key,time,value…` with one header line, of a join `time,value…`; times are integers in the database's unit.
 #include "cli/text/escape.h"
 #include "cli/text/numbers.h"
 #include "cli/text/row_writer.h"
@@ -12,7 +12,7 @@ class CsvRowWriter final : public RowWriter {
   explicit CsvRowWriter(RowLayout layout) : layout_(std::move(layout)) {}
 
   void Begin(std::string* out) override {
-    *out += "key,time";
+    *out += layout_.joined ? "time" : "key,time";
     if (layout_.columns.empty()) {
       *out += ",value";
     }
@@ -25,8 +25,10 @@ class CsvRowWriter final : public RowWriter {
 
   void BeginSeries(const SeriesInfo& series, std::string* /*out*/) override {
     prefix_.clear();
-    AppendCsvField(series.key, &prefix_);
-    prefix_ += ',';
+    if (!layout_.joined) {
+      AppendCsvField(series.key, &prefix_);
+      prefix_ += ',';
+    }
   }
 
   void Rows(const ColumnBatch& batch, std::string* out) override {

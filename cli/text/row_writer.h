@@ -1,5 +1,5 @@
 // RowWriter: rows of a query as text, one series after the other, in one of the output formats. Streams: what it holds
-// does not grow with the number of rows.
+// does not grow with the number of rows. A chart is written at the end, the others as the rows come.
 //
 //   Begin · (BeginSeries · Rows* · EndSeries)* · End
 //
@@ -12,21 +12,34 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/plot/chart.h"
 #include "tsdb/query.h"
 #include "tsdb/result.h"
 #include "tsdb/types.h"
 
 namespace tsdb::cli {
 
-enum class RowFormat : std::uint8_t { kTable, kCsv, kJson, kJsonLines };
-/// "table", "csv", "json", "jsonl".
+enum class RowFormat : std::uint8_t { kTable, kCsv, kJson, kJsonLines, kPlot };
+/// "table", "csv", "json", "jsonl", "plot".
 Result<RowFormat> ParseRowFormat(std::string_view text);
+
+/// Only for kPlot.
+struct PlotLayout {
+  ChartStyle style;
+  /// Ends of the time axis; empty (from > to): those of the rows.
+  TimeRange range{kTimestampMax, kTimestampMin};
+  /// Rows further apart are not connected; 0: all are.
+  std::uint64_t gap_after = 0;
+};
 
 struct RowLayout {
   TimeUnit unit = TimeUnit::kMilliseconds;
   /// Names of the value columns; empty for raw samples (one column).
   std::vector<std::string> columns;
   bool color = false;
+  /// The only result is a join: its columns name the series, itself it has no name.
+  bool joined = false;
+  PlotLayout plot;
 };
 
 class RowWriter {
@@ -50,5 +63,6 @@ std::unique_ptr<RowWriter> MakeTableRowWriter(RowLayout layout);
 std::unique_ptr<RowWriter> MakeCsvRowWriter(RowLayout layout);
 /// With `lines` one object per line, else one array of objects.
 std::unique_ptr<RowWriter> MakeJsonRowWriter(RowLayout layout, bool lines);
+std::unique_ptr<RowWriter> MakePlotRowWriter(RowLayout layout);
 
 }  // namespace tsdb::cli

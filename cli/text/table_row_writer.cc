@@ -13,7 +13,9 @@ namespace {
 class TableRowWriter final : public RowWriter {
  public:
   explicit TableRowWriter(RowLayout layout) : layout_(std::move(layout)) {
-    titles_ = layout_.columns;
+    for (const std::string& column : layout_.columns) {
+      titles_.push_back(Printable(column));
+    }
     if (titles_.empty()) {
       titles_.emplace_back("value");
     }
@@ -27,9 +29,11 @@ class TableRowWriter final : public RowWriter {
     }
     first_series_ = false;
     titles_shown_ = false;
-    *out += layout_.color ? "\x1b[1m" : "";
-    AppendPrintable(series.key, out);
-    *out += layout_.color ? "\x1b[0m\n" : "\n";
+    if (!layout_.joined) {
+      *out += layout_.color ? "\x1b[1m" : "";
+      AppendPrintable(series.key.empty() ? "all series" : series.key, out);
+      *out += layout_.color ? "\x1b[0m\n" : "\n";
+    }
     time_width_ = 0;
     widths_.assign(titles_.size(), 0);
   }
@@ -46,7 +50,7 @@ class TableRowWriter final : public RowWriter {
         std::string& cell = cells_[row * columns + column];
         cell.clear();
         AppendDouble(batch.columns[column][row], &cell);
-        widths_[column] = std::max(widths_[column], std::max(cell.size(), titles_[column].size()));
+        widths_[column] = std::max(widths_[column], std::max(cell.size(), DisplayWidth(titles_[column])));
       }
     }
     if (!titles_shown_) {
@@ -67,7 +71,7 @@ class TableRowWriter final : public RowWriter {
     *out += time;
     out->append(time_width_ - std::min(time_width_, time.size()), ' ');
     for (std::size_t column = 0; column < columns; ++column) {
-      out->append(2 + widths_[column] - cells[column].size(), ' ');
+      out->append(2 + widths_[column] - DisplayWidth(cells[column]), ' ');
       *out += cells[column];
     }
     *out += '\n';

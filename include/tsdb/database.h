@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,8 +23,11 @@
 #include "tsdb/options.h"
 #include "tsdb/query.h"
 #include "tsdb/result.h"
+#include "tsdb/retention.h"
 #include "tsdb/selector.h"
+#include "tsdb/series_life.h"
 #include "tsdb/stats.h"
+#include "tsdb/subscription.h"
 #include "tsdb/usage.h"
 #include "tsdb/write_batch.h"
 
@@ -59,6 +63,42 @@ class Database {
   virtual Result<SeriesRef> Resolve(const Labels& labels) = 0;
   virtual Result<SeriesRef> ResolveKey(std::string_view key) = 0;
   virtual Result<SeriesInfo> GetSeries(SeriesRef ref) = 0;
+
+  /// Takes away the samples of the selected series in `range` (both ends included) that were committed before. Costs as
+  /// much as there are series, not samples: they are gone for every reader when it returns, and from the disk once the
+  /// files that hold them are merged (Compact with purge: at once). What is written to the range afterwards stays.
+  /// kInvalidArgument (a selector that cannot be evaluated), kDropped (a ref whose series is gone), errors of Append.
+  virtual Result<DeleteReport> Delete(const Selector& selector, TimeRange range, const DeleteOptions& options = {}) = 0;
+  virtual Result<DeleteReport> Delete(std::span<const SeriesRef> series, TimeRange range,
+                                      const DeleteOptions& options = {}) = 0;
+  /// Ends series: their keys and labels are free at once, appends by their refs give kDropped, no listing knows them.
+  /// Their ids are never given again.
+  virtual Result<DropReport> Drop(const Selector& selector, const DropOptions& options = {}) = 0;
+  virtual Result<DropReport> Drop(std::span<const SeriesRef> series, const DropOptions& options = {}) = 0;
+  /// Brings a dropped series back with all its samples, under its own key or, if it was created by key, under `key`.
+  /// kNotFound (not dropped, or its grace is over), kAlreadyExists (the key is taken, by whom).
+  virtual Result<SeriesRef> Undrop(SeriesId id, std::string_view key = {}) = 0;
+  /// Series that Undrop can bring back, by id.
+  virtual Result<std::vector<DroppedSeries>> ListDropped() = 0;
+  /// Gives a series created by key another one. kAlreadyExists, kDropped, kInvalidArgument (it was created by labels:
+  /// these are its name).
+  virtual Status Rename(SeriesRef series, std::string_view key) = 0;
+  /// Changes labels or settings of a series. kDropped, kInvalidArgument (an impossible value; labels of a series created
+  /// by labels). When the retention changes, what is expired at that moment stays gone.
+  virtual Status Alter(SeriesRef series, const SeriesChange& change) = 0;
+
+  virtual Result<RetentionInfo> GetRetention() = 0;
+  /// Replaces the settings. What is expired by the old ones stays gone. kInvalidArgument (a selector, a negative age).
+  virtual Status SetRetention(const Retention& retention) = 0;
+  /// The clock is right, whatever step it made: expired samples may be removed.
+  virtual Status AcceptClock() = 0;
+  /// Removes what is expired now, as the background does every minute: series first, then whole files.
+  virtual Status EnforceRetention() = 0;
+
+  /// Calls `callback` with what happens to the series that match, from now on; a series that is created, altered or
+  /// brought back later is taken in when it matches then. kInvalidArgument (the selector), kReadOnly.
+  virtual Result<std::unique_ptr<Subscription>> Subscribe(const Selector& selector, EventCallback callback,
+                                                          const SubscribeOptions& options = {}) = 0;
 
   /// Appends a batch and waits for its durability level. Refused samples are reported one by one in the result; a
   /// Status means that no sample of the batch was stored: kNoSpace and kInvalidArgument (refused, never appears),

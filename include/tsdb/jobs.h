@@ -17,6 +17,9 @@ struct JobProgress {
 };
 
 struct CompactOptions {
+  /// Also writes every file anew that still holds something deleted, dropped for good or expired: afterwards none of it
+  /// is in any chunk file. Series that can still be brought back are kept. Default: off.
+  bool purge = false;
   /// Called in the caller's thread between chunks, many times a second; false ends the call with kCancelled: what was
   /// merged so far stays. Must not call Compact. Default: none.
   std::function<bool(const JobProgress&)> progress;

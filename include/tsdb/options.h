@@ -21,9 +21,9 @@ struct CreateOptions {
   Durability durability = Durability::kInterval;
   /// Policy of series and writes that do not ask for another. Default: last.
   DuplicatePolicy duplicates = DuplicatePolicy::kLast;
-  /// Age after which samples expire, in units; 0 keeps all. Other values: kNotSupported in this version.
+  /// Age after which samples expire, in units; 0 keeps all. Database::SetRetention changes it later (retention.h).
   std::int64_t retention = 0;
-  /// Upper bound of the bytes in the directory; 0 for none. Other values: kNotSupported in this version.
+  /// Upper bound of the bytes in the directory; 0 for none. The oldest files go first.
   std::uint64_t bytes_max = 0;
 };
 
@@ -51,8 +51,13 @@ struct OpenOptions {
   /// Samples further ahead of the clock than this are refused, in milliseconds; negative turns the guard off.
   /// Default one day.
   std::int64_t future_limit_ms = 24ll * 3600 * 1000;
-  /// Background flushes and syncs. Default true; without it the caller runs Flush() (tests).
+  /// Background flushes, syncs, merges and retention. Default true; without it the caller runs Flush() (tests).
   bool background = true;
+  /// Merges in the background. Default true; Compact works either way. Without it files stay as flushed and queries have
+  /// more of them to read.
+  bool merging = true;
+  /// Most bytes background merges write in a second; 0: as many as they can. Default 0.
+  std::uint64_t merge_bytes_per_second = 0;
   /// Receives what the library has to say while it works; may be called from any thread. Default: nothing is said.
   std::function<void(LogLevel, std::string_view)> log;
 };
@@ -72,9 +77,15 @@ struct SeriesSettings {
   /// Policy of this series; only meaningful when has_duplicates. Default: that of the database.
   DuplicatePolicy duplicates = DuplicatePolicy::kLast;
   bool has_duplicates = false;
-  /// Age after which samples expire, counted from the series' own newest sample; 0 keeps all. Other values:
-  /// kNotSupported in this version.
+  /// Age after which samples expire, counted from the series' own newest sample, in units; 0: that of the database.
   std::int64_t retention = 0;
+  /// A sample newer than the newest by at most this much in time (units), and different from it by at most
+  /// ignore_max_value_diff, is ignored, if the policy is `last`. Only when ignore_max_time_diff is not 0. Each sample then
+  /// costs a look at the newest.
+  std::int64_t ignore_max_time_diff = 0;
+  double ignore_max_value_diff = 0;
+  /// A series into which nothing was written for so long is dropped, in milliseconds of the clock; 0: never.
+  std::int64_t expiry = 0;
   friend bool operator==(const SeriesSettings&, const SeriesSettings&) = default;
 };
 
@@ -87,6 +98,10 @@ struct WriteOptions {
   bool has_duplicates = false;
   /// Count samples that replaced another one under `last`, at the price of a look-up per sample. Default: off.
   bool count_replaced = false;
+  /// The filter of this write (SeriesSettings); only meaningful when has_ignore. Default: that of the series.
+  std::int64_t ignore_max_time_diff = 0;
+  double ignore_max_value_diff = 0;
+  bool has_ignore = false;
 
   static WriteOptions With(Durability level) {
     WriteOptions o;

@@ -91,6 +91,9 @@ struct Stats {
   CommitNumber last_commit;
   CommitNumber durable_commit;          // synced up to here
   CommitNumber flushed_commit;          // in files up to here
+  std::uint64_t tombstones = 0;         // deletes that files still have to be read under
+  std::uint64_t dropped_series = 0;     // that can be brought back
+  std::uint64_t expired_files = 0;      // removed by retention, since open
   TimeUnit unit = TimeUnit::kMilliseconds;
   Durability durability = Durability::kInterval;
   DuplicatePolicy duplicates = DuplicatePolicy::kLast;

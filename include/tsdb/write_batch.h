@@ -80,7 +80,7 @@ struct AppendResult {
   CommitNumber commit;
   std::uint64_t stored = 0;    // samples written, replacements included
   std::uint64_t replaced = 0;  // of those, how many met an older one; under `last` counted only when asked for
-  std::uint64_t ignored = 0;   // accepted without effect (policy first, min, max)
+  std::uint64_t ignored = 0;   // accepted without effect (policy first, min, max; the ignore filter)
   std::uint64_t new_series = 0;
   std::vector<RejectedSample> rejected;
   /// One per label set of the batch, in order; id 0 where the set was refused.

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <csignal>
 
 #include "tests/cli/cli_runner.h"
@@ -58,6 +59,33 @@ TEST_F(CliRead, JsonIsOneDocument) {
   ASSERT_EQ(all.size(), 3u);
   EXPECT_EQ(all[2]["key"], "mem");
   EXPECT_EQ(Json::parse(CliOk({"query", "none", "--output", "json"}).out), Json::array());
+}
+
+TEST_F(CliRead, PlotDrawsAChartAsWideAsTheTerminal) {
+  const std::vector<std::string> args = {"query", "cpu{host=\"a\"}", "--output", "plot"};
+  const RunOptions utf8{"", {{"COLUMNS", "40"}, {"LINES", "12"}, {"LC_ALL", "C.UTF-8"}}};
+  EXPECT_EQ(CliOk(args, utf8).out, R"(cpu{host="a"}
+5 ┤               ⢀⣀⣀⣀⣀⣀⡠⠤⠤⠤⠤⠤⠔⠒⠒⠒⠒⠒⠊⠉⠉⠉
+  │⢠⠤⠤⠔⠒⠒⠒⠒⠒⠊⠉⠉⠉⠉⠉⠁
+  │⡜
+0 ┤⠁
+  └─────────────────┬──────────────────┬
+                    00:00:30    00:01:00
+                    1970-01-01       UTC
+━  min 1  max 5  last 5  samples 3
+)");
+  std::vector<std::string> never = args;
+  never.insert(never.end(), {"--color", "never"});
+  const std::string ascii = CliOk(never, utf8).out;
+  EXPECT_THAT(ascii, HasSubstr("\n*  min 1  max 5"));
+  EXPECT_EQ(std::count_if(ascii.begin(), ascii.end(), [](char c) { return static_cast<unsigned char>(c) > 126; }), 0);
+  EXPECT_EQ(CliOk(args, {"", {{"COLUMNS", "40"}, {"LINES", "12"}, {"LC_ALL", "C"}}}).out, ascii);
+}
+
+TEST_F(CliRead, PlotOfNothingSaysSo) {
+  const CliResult result = CliOk({"query", "none", "--output", "plot"});
+  EXPECT_EQ(result.out, "");
+  EXPECT_THAT(result.err, HasSubstr("no samples of"));
 }
 
 TEST_F(CliRead, RangesIncludeBothEnds) {
@@ -120,7 +148,9 @@ TEST_F(CliRead, InfoTellsLabelsAndEnds) {
   EXPECT_THAT(CliOk({"info", "mem"}).out, HasSubstr("1970-01-01T00:01:30.000Z  7\n"));
   const CliResult none = Cli({"info", "nothing"});
   EXPECT_EQ(none.exit_code, 1);
-  EXPECT_THAT(none.err, HasSubstr("no series has the key nothing"));
+  EXPECT_EQ(none.err, "tsdb-cli: no series has the key nothing: 'tsdb-cli series' lists them\n");
+  EXPECT_EQ(Cli({"info", "cpu"}).err,
+            "tsdb-cli: no series has the key cpu: as a selector it matches, for example, cpu{host=\"a\"}\n");
 }
 
 TEST_F(CliRead, StatsCountWhatIsThere) {
@@ -149,6 +179,17 @@ TEST_F(CliRead, NothingFoundIsNoFailure) {
   const CliResult result = CliOk({"query", "none"});
   EXPECT_EQ(result.out, "");
   EXPECT_THAT(result.err, HasSubstr("no samples of"));
+}
+
+TEST_F(CliRead, OpenMetricsComesMetricByMetric) {
+  CliOk({"ingest", "--format", "prometheus", "-"}, {"mem{host=\"z\"} 8 1000\ncpu{host=\"c\"} 9 1000\n", {}});
+  EXPECT_EQ(CliOk({"export", "--format", "openmetrics"}).out,
+            "# TYPE cpu unknown\n"
+            "cpu{host=\"a\"} 1 1\ncpu{host=\"a\"} 3 2\ncpu{host=\"a\"} 5 61\n"
+            "cpu{dc=\"x\",host=\"b\"} -0.5 1.5\ncpu{host=\"c\"} 9 1\n"
+            "# TYPE mem unknown\nmem 7 90\nmem{host=\"z\"} 8 1\n# EOF\n");
+  EXPECT_EQ(CliOk({"export", "{host=\"z\"}", "--format", "openmetrics"}).out,
+            "# TYPE mem unknown\nmem{host=\"z\"} 8 1\n# EOF\n");
 }
 
 TEST_F(CliRead, ExportsReadBackTheSameInEveryFormat) {

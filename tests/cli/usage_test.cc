@@ -45,8 +45,14 @@ TEST_F(CliUsage, WrongUsageExitsTwoWithOneLineThatPointsToHelp) {
       {"export"},
       {"export", "--format", "prometheus"},
       {"init", "--unit", "days"},
-      {"init", "--retention", "30d"},
+      {"init", "--retention", "soon"},
+      {"init", "--max-bytes", "lots"},
+      {"create"},
+      {"alter", "key"},
+      {"rename", "key"},
       {"delete", "{}"},
+      {"drop"},
+      {"retention", "--match", "{}"},
       {"bench", "write", "--series", "0"},
   };
   for (const auto& args : rows) {
@@ -57,6 +63,27 @@ TEST_F(CliUsage, WrongUsageExitsTwoWithOneLineThatPointsToHelp) {
     EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
   }
   EXPECT_FALSE(std::filesystem::exists(Db()));
+}
+
+TEST_F(CliUsage, AMistypedWordIsNamedWithWhatWasMeant) {
+  const std::pair<std::vector<std::string>, const char*> rows[] = {
+      {{"qery", "{}"}, "tsdb-cli: there is no command 'qery'; did you mean query?: see 'tsdb-cli --help'\n"},
+      {{"ser"}, "tsdb-cli: there is no command 'ser'; did you mean series?: see 'tsdb-cli --help'\n"},
+      {{"teapot"}, "tsdb-cli: there is no command 'teapot': see 'tsdb-cli --help'\n"},
+      {{"query", "{}", "--form", "5"},
+       "tsdb-cli: there is no option --form; did you mean --from?: see 'tsdb-cli query --help'\n"},
+      {{"series", "--rad-only"},
+       "tsdb-cli: there is no option --rad-only; did you mean --read-only?: see 'tsdb-cli series --help'\n"},
+      {{"labels", "extra"}, "tsdb-cli: not understood: extra: see 'tsdb-cli labels --help'\n"},
+      {{"dump"}, "tsdb-cli: a command is missing: wal, file, manifest: see 'tsdb-cli dump --help'\n"},
+      {{"series", "--limit", "few"},
+       "tsdb-cli: --limit: 'few' is not a whole number from 0 up: see 'tsdb-cli series --help'\n"},
+      {{"query", "{}", "--top", "0"},
+       "tsdb-cli: --top: '0' is not a whole number from 1 up: see 'tsdb-cli query --help'\n"},
+  };
+  for (const auto& [args, message] : rows) {
+    EXPECT_EQ(Cli(args).err, message);
+  }
 }
 
 TEST_F(CliUsage, BadTimesAndDurationsAreWrongUsage) {
@@ -84,6 +111,7 @@ TEST_F(CliUsage, EveryHelpHasAnExampleAndExitsZero) {
   const std::vector<std::vector<std::string>> commands = {
       {},       {"init"},   {"ingest"}, {"query"},          {"series"},       {"labels"},           {"label-values"},
       {"info"}, {"export"}, {"stats"},  {"flush"},          {"verify"},       {"dump"},             {"dump", "wal"},
+      {"create"}, {"alter"}, {"rename"}, {"delete"}, {"drop"}, {"undrop"}, {"retention"},
       {"dump", "file"},     {"dump", "manifest"},           {"bench"},        {"bench", "write"},   {"bench", "read"},
   };
   for (std::vector<std::string> args : commands) {

@@ -280,7 +280,7 @@ TEST(Export, NamesASeriesCreatedByKeyByItsKey) {
   const Timestamp time = 1500;
   const double value = 2;
   exporter->Samples({&time, 1}, {&value, 1}, &out);
-  EXPECT_EQ(out, "{\"temp:room 1\",floor=\"2\"} 2 1.5\n");
+  EXPECT_EQ(out, "# TYPE \"temp:room 1\" unknown\n{\"temp:room 1\",floor=\"2\"} 2 1.5\n");
   info.labels = Labels{{"__name__", "other"}};
   EXPECT_EQ(exporter->BeginSeries(info, &out).code(), StatusCode::kInvalidArgument);
 }

@@ -1,9 +1,9 @@
-#include "index/id_set.h"
+#include "base/id_set.h"
 
 #include <algorithm>
 #include <array>
 
-namespace tsdb::index {
+namespace tsdb {
 
 void IdSet::AddBlock(std::uint64_t block, std::span<const std::uint16_t> lows) {
   const std::uint64_t base = block << 16;
@@ -124,4 +124,4 @@ void IdSet::Optimize() {
   }
 }
 
-}  // namespace tsdb::index
+}  // namespace tsdb

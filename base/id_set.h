@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-namespace tsdb::index {
+namespace tsdb {
 
 class IdSet {
  public:
@@ -55,4 +55,4 @@ class IdSet {
   std::map<std::uint32_t, Roaring> parts_;
 };
 
-}  // namespace tsdb::index
+}  // namespace tsdb
