@@ -15,11 +15,21 @@ namespace {
 
 namespace stdfs = std::filesystem;
 
+/// Begins again when a living process removes a file meanwhile: RocksDB does in the background.
 void CopyTree(const stdfs::path& from, const stdfs::path& to) {
-  stdfs::remove_all(to);
-  stdfs::create_directories(to);
-  if (stdfs::exists(from)) {
-    stdfs::copy(from, to, stdfs::copy_options::recursive);
+  for (;;) {
+    stdfs::remove_all(to);
+    stdfs::create_directories(to);
+    std::error_code error;
+    if (stdfs::exists(from)) {
+      stdfs::copy(from, to, stdfs::copy_options::recursive, error);
+    }
+    if (!error) {
+      return;
+    }
+    if (error != std::errc::no_such_file_or_directory) {
+      throw stdfs::filesystem_error("copy", from, to, error);
+    }
   }
 }
 
