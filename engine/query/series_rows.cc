@@ -66,11 +66,13 @@ Status SeriesRows::OpenLatest(SeriesId id) {
   std::optional<Number> found;
   if (oldest < newest && newest <= range_.to) {
     const auto span = static_cast<std::uint64_t>(newest) - static_cast<std::uint64_t>(oldest);
-    const auto near = static_cast<Timestamp>(static_cast<std::uint64_t>(newest) - span / 64);
-    if (near > range_.from) {
-      TSDB_RETURN_IF_ERROR(reader_.Open(id, {near, range_.to}, false));
-      TSDB_ASSIGN_OR_RETURN(found, reader_.Newest());
-      counts_.series -= found ? 0 : 1;
+    for (const std::uint64_t share : {4096, 64}) {
+      const auto near = static_cast<Timestamp>(static_cast<std::uint64_t>(newest) - span / share);
+      if (!found && near > range_.from) {
+        TSDB_RETURN_IF_ERROR(reader_.Open(id, {near, range_.to}, false));
+        TSDB_ASSIGN_OR_RETURN(found, reader_.Newest());
+        counts_.series -= found ? 0 : 1;
+      }
     }
   }
   if (!found) {

@@ -13,7 +13,9 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 class QueryCases : public testing::Test {
  protected:
   void SetUp() override {
-    TSDB_ASSERT_OPEN(db_, "/db", QuietOptions(), MemoryEnvironment(&fs_, &clock_));
+    OpenOptions options = QuietOptions();
+    options.future_limit_ms = -1;
+    TSDB_ASSERT_OPEN(db_, "/db", options, MemoryEnvironment(&fs_, &clock_));
     ref_ = *db_->CreateSeries(Series("m"));
   }
 
@@ -78,6 +80,61 @@ TEST_F(QueryCases, TheHalfHourBefore1970IsInTheHourBefore) {
     QuerySpec days = Buckets(Aggregator::kSum, 0);
     days.bucket.calendar = CalendarUnit::kDay;
     ExpectRows(days, {{-86'400'000, 3}, {0, 4}}, where);
+  });
+}
+
+TEST_F(QueryCases, DaysOfATimeZoneAreAsLongAsTheyAre) {
+  // Hours from the evening of 2025-03-29 in Berlin on; the clocks go forward in the night that follows.
+  const Timestamp begin = 1'743'285'600'000;  // 2025-03-29T22:00Z, 23:00 there
+  for (int hour = 0; hour < 60; ++hour) {
+    Write({{begin + hour * 3'600'000, 1}});
+  }
+  InHeadAndFiles([&](const std::string& where) {
+    QuerySpec spec = Buckets(Aggregator::kCount, 0);
+    spec.bucket.calendar = CalendarUnit::kDay;
+    spec.bucket.time_zone = "Europe/Berlin";
+    const Timestamp sunday = begin + 3'600'000;
+    const Timestamp monday = sunday + 23 * 3'600'000;
+    ExpectRows(spec, {{sunday - 24 * 3'600'000, 1}, {sunday, 23}, {monday, 24}, {monday + 24 * 3'600'000, 12}}, where);
+    spec.bucket.label = BucketLabel::kEnd;
+    spec.reverse = true;
+    spec.limit = 2;
+    ExpectRows(spec, {{monday + 48 * 3'600'000, 12}, {monday + 24 * 3'600'000, 24}}, where);
+    spec = Buckets(Aggregator::kSum, 0);
+    spec.bucket.calendar = CalendarUnit::kMonth;
+    spec.bucket.time_zone = "Europe/Berlin";
+    ExpectRows(spec, {{1'740'783'600'000, 48}, {1'743'458'400'000, 12}}, where);
+  });
+}
+
+TEST_F(QueryCases, FillsTakeTheRowsOnBothSides) {
+  Write({{5, 10}, {25, 30}, {27, 40}, {55, 60}});
+  struct Row {
+    Fill fill;
+    std::vector<double> values;  // of the buckets 10, 30 and 40; then of 30 and 40 when the range is 30 to 49
+    std::vector<double> between;
+  };
+  const Row rows[] = {
+      {Fill::kNull, {kNaN, kNaN, kNaN}, {kNaN, kNaN}},
+      {Fill::kConstant, {-7, -7, -7}, {-7, -7}},
+      {Fill::kPrevious, {10, 35, 35}, {35, 35}},
+      {Fill::kLinear, {22.5, 35 + 25.0 / 3, 35 + 50.0 / 3}, {35 + 25.0 / 3, 35 + 50.0 / 3}},
+  };
+  InHeadAndFiles([&](const std::string& where) {
+    for (const Row& row : rows) {
+      QuerySpec spec = Buckets(Aggregator::kAvg, 10);
+      spec.fill = row.fill;
+      spec.fill_value = -7;
+      std::vector<Sample> expected = {{0, 10}, {10, row.values[0]}, {20, 35}, {30, row.values[1]}, {40, row.values[2]},
+                                      {50, 60}};
+      ExpectRows(spec, expected, where + " " + std::string(FillName(row.fill)));
+      spec.reverse = true;
+      std::reverse(expected.begin(), expected.end());
+      ExpectRows(spec, expected, where + " reverse " + std::string(FillName(row.fill)));
+      spec.reverse = false;
+      spec.range = {30, 49};
+      ExpectRows(spec, {{30, row.between[0]}, {40, row.between[1]}}, where + " " + std::string(FillName(row.fill)));
+    }
   });
 }
 
