@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <limits>
-#include <map>
+#include <cmath>
 #include <unordered_map>
+#include <utility>
 
 #include "tsdb/ingest.h"
 
@@ -50,34 +50,14 @@ std::uint32_t AddName(TsbsAnswer* answer, std::string name) {
   return static_cast<std::uint32_t>(answer->names.size() - 1);
 }
 
-/// Buckets of all series of a metric together: the largest value of each.
-class Maxima {
- public:
-  Maxima(Timestamp from, Timestamp to, Timestamp width)
-      : from_(from), width_(width), values_(static_cast<std::size_t>((to - from) / width), kNone) {}
-
-  void Take(const ColumnBatch& batch) {
-    for (std::size_t row = 0; row < batch.times.size(); ++row) {
-      double& value = values_[static_cast<std::size_t>((batch.times[row] - from_) / width_)];
-      value = std::max(value, batch.columns[0][row]);
-    }
+/// The rest of the current series, which has one column.
+void TakeColumn(QueryResult& result, std::uint32_t name, ColumnBatch* batch, TsbsAnswer* answer) {
+  while (result.NextBatch(batch)) {
+    answer->row_names.insert(answer->row_names.end(), batch->times.size(), name);
+    answer->times.insert(answer->times.end(), batch->times.begin(), batch->times.end());
+    answer->values.insert(answer->values.end(), batch->columns[0].begin(), batch->columns[0].end());
   }
-  void AddTo(TsbsAnswer* answer, std::uint32_t name) const {
-    for (std::size_t i = 0; i < values_.size(); ++i) {
-      if (values_[i] != kNone) {
-        answer->row_names.push_back(name);
-        answer->times.push_back(from_ + static_cast<Timestamp>(i) * width_);
-        answer->values.push_back(values_[i]);
-      }
-    }
-  }
-
- private:
-  static constexpr double kNone = -std::numeric_limits<double>::infinity();
-  const Timestamp from_;
-  const Timestamp width_;
-  std::vector<double> values_;
-};
+}
 
 /// Maximum per bucket and metric over all hosts of the request together.
 Result<TsbsAnswer> GroupByMetric(Database& database, const TsbsRequest& request, std::size_t metrics, Timestamp width) {
@@ -86,21 +66,15 @@ Result<TsbsAnswer> GroupByMetric(Database& database, const TsbsRequest& request,
   spec.range = {request.from, request.to - 1};
   spec.aggregators = {Aggregator::kMax};
   spec.bucket = {.width = width, .align = request.from};
+  spec.group_by = {std::string(kMetricLabel)};
+  spec.reduce = Aggregation(Aggregator::kMax);
   TSDB_ASSIGN_OR_RETURN(const auto result, database.Query(spec));
-  std::map<std::string, Maxima> maxima;
+  TsbsAnswer answer;
   ColumnBatch batch;
   while (result->NextSeries()) {
-    Maxima& into =
-        maxima.try_emplace(MetricOf(result->series()), request.from, request.to, width).first->second;
-    while (result->NextBatch(&batch)) {
-      into.Take(batch);
-    }
+    TakeColumn(*result, AddName(&answer, MetricOf(result->series())), &batch, &answer);
   }
   TSDB_RETURN_IF_ERROR(result->status());
-  TsbsAnswer answer;
-  for (const auto& [metric, buckets] : maxima) {
-    buckets.AddTo(&answer, AddName(&answer, metric));
-  }
   return answer;
 }
 
@@ -117,14 +91,14 @@ Result<TsbsAnswer> DoubleGroupBy(Database& database, const TsbsRequest& request,
   while (result->NextSeries()) {
     const std::uint32_t name =
         AddName(&answer, MetricOf(result->series()) + " " + std::string(result->series().labels.Get("hostname")));
-    while (result->NextBatch(&batch)) {
-      answer.row_names.insert(answer.row_names.end(), batch.times.size(), name);
-      answer.times.insert(answer.times.end(), batch.times.begin(), batch.times.end());
-      answer.values.insert(answer.values.end(), batch.columns[0].begin(), batch.columns[0].end());
-    }
+    TakeColumn(*result, name, &batch, &answer);
   }
   TSDB_RETURN_IF_ERROR(result->status());
   return answer;
+}
+
+std::size_t MetricColumn(std::string_view metric) {
+  return static_cast<std::size_t>(std::find(kMetrics.begin(), kMetrics.end(), metric) - kMetrics.begin());
 }
 
 /// Rows of a host that are wanted: their times, and where they stand in the answer.
@@ -132,47 +106,51 @@ struct HostRows {
   std::vector<Timestamp> times;
   std::size_t first_row = 0;
 };
+using RowsByHost = std::unordered_map<std::string, HostRows>;
 
-std::size_t MetricColumn(std::string_view metric) {
-  return static_cast<std::size_t>(std::find(kMetrics.begin(), kMetrics.end(), metric) - kMetrics.begin());
-}
-
-/// All metrics where usage_user is above 90.
-Result<TsbsAnswer> HighCpu(Database& database, const TsbsRequest& request) {
-  TsbsAnswer answer;
-  answer.width = kMetrics.size();
-  std::unordered_map<std::string, HostRows> hosts;
+/// Where usage_user is above 90. The answer gets the rows without their values.
+Result<RowsByHost> FindHighCpu(Database& database, const TsbsRequest& request, TsbsAnswer* answer) {
   QuerySpec spec;
   spec.selector = Select(1, request.hosts);
   spec.range = {request.from, request.to - 1};
-  ColumnBatch batch;
-  {
-    TSDB_ASSIGN_OR_RETURN(const auto result, database.Query(spec));
-    while (result->NextSeries()) {
-      const std::string host(result->series().labels.Get("hostname"));
-      const std::uint32_t name = AddName(&answer, host);
-      HostRows& rows = hosts[host];
-      rows.first_row = answer.rows();
-      while (result->NextBatch(&batch)) {
-        for (std::size_t row = 0; row < batch.times.size(); ++row) {
-          if (batch.columns[0][row] > kHighCpu) {
-            rows.times.push_back(batch.times[row]);
-            answer.row_names.push_back(name);
-            answer.times.push_back(batch.times[row]);
-          }
-        }
-      }
-    }
-    TSDB_RETURN_IF_ERROR(result->status());
-  }
-  answer.values.resize(answer.rows() * answer.width);
-  spec.selector = Select(kMetrics.size(), request.hosts);
+  spec.values = ValueRange{.min = std::nextafter(kHighCpu, 100.0)};
   TSDB_ASSIGN_OR_RETURN(const auto result, database.Query(spec));
+  RowsByHost found;
+  ColumnBatch batch;
   while (result->NextSeries()) {
-    const HostRows& rows = hosts[std::string(result->series().labels.Get("hostname"))];
-    if (rows.times.empty()) {
-      continue;
+    const std::string host(result->series().labels.Get("hostname"));
+    HostRows& rows = found[host];
+    rows.first_row = answer->rows();
+    while (result->NextBatch(&batch)) {
+      rows.times.insert(rows.times.end(), batch.times.begin(), batch.times.end());
     }
+    answer->times.insert(answer->times.end(), rows.times.begin(), rows.times.end());
+    answer->row_names.resize(answer->rows(), AddName(answer, host));
+  }
+  TSDB_RETURN_IF_ERROR(result->status());
+  answer->values.resize(answer->rows() * answer->width);
+  return found;
+}
+
+/// All metrics where usage_user is above 90: first where that is, then all metrics of the hosts that have it.
+Result<TsbsAnswer> HighCpu(Database& database, const TsbsRequest& request) {
+  TsbsAnswer answer;
+  answer.width = kMetrics.size();
+  TSDB_ASSIGN_OR_RETURN(const RowsByHost found, FindHighCpu(database, request, &answer));
+  if (found.empty()) {
+    return answer;
+  }
+  QuerySpec spec;
+  std::vector<std::string> hosts;
+  for (const auto& [host, rows] : found) {
+    hosts.push_back(host);
+  }
+  spec.selector = Select(kMetrics.size(), hosts);
+  spec.range = {request.from, request.to - 1};
+  TSDB_ASSIGN_OR_RETURN(const auto result, database.Query(spec));
+  ColumnBatch batch;
+  while (result->NextSeries()) {
+    const HostRows& rows = found.at(std::string(result->series().labels.Get("hostname")));
     const std::size_t column = MetricColumn(MetricOf(result->series()));
     std::size_t wanted = 0;
     while (result->NextBatch(&batch) && wanted < rows.times.size()) {
@@ -192,8 +170,7 @@ Result<TsbsAnswer> HighCpu(Database& database, const TsbsRequest& request) {
 Result<TsbsAnswer> LastPoint(Database& database) {
   QuerySpec spec;
   spec.selector = Select(kMetrics.size(), {});
-  spec.reverse = true;
-  spec.limit = 1;
+  spec.latest = true;
   TSDB_ASSIGN_OR_RETURN(const auto result, database.Query(spec));
   TsbsAnswer answer;
   answer.width = kMetrics.size();
