@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/masks.h"
+#include "engine/retention.h"
+
 namespace tsdb::engine {
 
 namespace {
@@ -13,6 +16,8 @@ constexpr std::size_t kBlockSamples = 8192;
 }  // namespace
 
 Status SeriesReader::Open(Core& core, const Version& version, SeriesId id, TimeRange range, bool reverse) {
+  TSDB_ASSIGN_OR_RETURN(const Timestamp visible, VisibleFrom(core, version, id));
+  range.from = std::max(range.from, visible);
   range_ = range;
   sources_.clear();
   memory_.clear();
@@ -22,8 +27,8 @@ Status SeriesReader::Open(Core& core, const Version& version, SeriesId id, TimeR
   if (range.empty()) {
     return Status::Ok();
   }
-  TSDB_RETURN_IF_ERROR(FindChunks(version, id, range));
   TSDB_RETURN_IF_ERROR(ReadHead(core, version, id, range));
+  TSDB_RETURN_IF_ERROR(FindChunks(version, id, range));
   BuildRuns(reverse);
   return Status::Ok();
 }
@@ -43,7 +48,9 @@ Status SeriesReader::FindChunks(const Version& version, SeriesId id, TimeRange r
     TSDB_RETURN_IF_ERROR(file->Find(id, range, &rows));
     for (std::size_t i = 0; i < rows.size(); ++i) {
       sources_.push_back({rows.entries[i].first_time, rows.entries[i].last_time, age, file.get(), rows_used_, i,
-                          rows.entries[i].count});
+                          rows.entries[i].count,
+                          chunk::Touches(masks_, file->meta().last_commit,
+                                         {rows.entries[i].first_time, rows.entries[i].last_time})});
     }
     rows_used_ += rows.empty() ? 0 : 1;
   }
@@ -67,14 +74,18 @@ Status SeriesReader::ReadHead(Core& core, const Version& version, SeriesId id, T
       take(*generation);
     }
     take(*version.mutable_generation);
+    masks_ = MasksOf(version, id, range);
   }
   auto age = static_cast<std::uint32_t>(version.files.size());
-  for (const HeadSeries::Snapshot& snapshot : snapshots) {
+  for (std::size_t i = 0; i < snapshots.size(); ++i) {
     ++age;
     chunk::Columns columns;
-    TSDB_RETURN_IF_ERROR(DecodeSnapshot(snapshot, range, &columns));
+    TSDB_RETURN_IF_ERROR(DecodeSnapshot(snapshots[i], range, &columns));
+    if (i < version.sealed.size()) {
+      chunk::RemoveDeleted(masks_, version.sealed[i]->cut, &columns);
+    }
     if (!columns.empty()) {
-      sources_.push_back({columns.times.front(), columns.times.back(), age, nullptr, memory_.size(), 0, 0});
+      sources_.push_back({columns.times.front(), columns.times.back(), age, nullptr, memory_.size(), 0, 0, false});
       memory_.push_back(std::move(columns));
     }
   }
@@ -84,6 +95,7 @@ Status SeriesReader::ReadHead(Core& core, const Version& version, SeriesId id, T
 bool SeriesReader::FollowsInFile(const Run& run, const Source& source) const {
   const Source& before = sources_[run.end - 1];
   return (run.chain || run.end - run.begin == 1) && source.file != nullptr && source.file == before.file &&
+         !source.masked && !before.masked &&
          source.row == before.row + 1 && run.samples + source.samples <= kBlockSamples;
 }
 
@@ -125,14 +137,22 @@ void SeriesReader::SplitLast() {
   runs_.push_back({run.end, run.end + 1, last, 0, false});
 }
 
-Status SeriesReader::ReadSource(const Source& source, chunk::ColumnBuffer* scratch, chunk::ColumnsView* view) const {
+Status SeriesReader::ReadSource(const Source& source, std::size_t buffer, chunk::ColumnsView* view) {
   if (source.file == nullptr) {
     *view = {memory_[source.place].times, memory_[source.place].values};
     return Status::Ok();
   }
-  scratch->Clear();
-  TSDB_RETURN_IF_ERROR(source.file->ReadPages(rows_[source.place], source.row, source.row + 1, range_, scratch));
-  *view = chunk::Slice(scratch->view(), range_);
+  chunk::ColumnBuffer& scratch = scratch_[buffer];
+  scratch.Clear();
+  TSDB_RETURN_IF_ERROR(source.file->ReadPages(rows_[source.place], source.row, source.row + 1, range_, &scratch));
+  *view = chunk::Slice(scratch.view(), range_);
+  if (source.masked) {
+    chunk::Columns& filtered = filtered_[buffer];
+    filtered.times.assign(view->times.begin(), view->times.end());
+    filtered.values.assign(view->values.begin(), view->values.end());
+    chunk::RemoveDeleted(masks_, source.file->meta().last_commit, &filtered);
+    *view = {filtered.times, filtered.values};
+  }
   return Status::Ok();
 }
 
@@ -141,6 +161,7 @@ Status SeriesReader::ReadRun(const Run& run) {
   const std::size_t buffers = run.chain ? 1 : count;
   if (scratch_.size() < buffers) {
     scratch_.resize(buffers);
+    filtered_.resize(buffers);
   }
   if (run.chain) {
     const Source& first = sources_[run.begin];
@@ -151,14 +172,14 @@ Status SeriesReader::ReadRun(const Run& run) {
     return Status::Ok();
   }
   if (count == 1) {
-    return ReadSource(sources_[run.begin], &scratch_[0], &view_);
+    return ReadSource(sources_[run.begin], 0, &view_);
   }
   std::sort(sources_.begin() + static_cast<std::ptrdiff_t>(run.begin),
             sources_.begin() + static_cast<std::ptrdiff_t>(run.end),
             [](const Source& a, const Source& b) { return std::pair(a.age, a.first) < std::pair(b.age, b.first); });
   std::vector<chunk::ColumnsView> views(count);
   for (std::size_t i = 0; i < count; ++i) {
-    TSDB_RETURN_IF_ERROR(ReadSource(sources_[run.begin + i], &scratch_[i], &views[i]));
+    TSDB_RETURN_IF_ERROR(ReadSource(sources_[run.begin + i], i, &views[i]));
   }
   chunk::MergeColumns(views, &block_);
   view_ = {block_.times, block_.values};

@@ -17,6 +17,7 @@
 #include "chunk/chunk_rows.h"
 #include "chunk/column_buffer.h"
 #include "chunk/columns.h"
+#include "chunk/tombstone.h"
 #include "engine/core.h"
 #include "engine/version.h"
 #include "tsdb/status.h"
@@ -44,6 +45,7 @@ class SeriesReader {
     std::size_t place = 0;                           // position in memory_, or in rows_
     std::size_t row = 0;                             // of those rows
     std::size_t samples = 0;                         // of a chunk
+    bool masked = false;                             // a delete applies to it: read and filtered, never by statistics
   };
   struct Run {
     std::size_t begin = 0;  // of sources_
@@ -59,7 +61,7 @@ class SeriesReader {
   void SplitLast();
   Status ReadRun(const Run& run);
   bool FollowsInFile(const Run& run, const Source& source) const;
-  Status ReadSource(const Source& source, chunk::ColumnBuffer* scratch, chunk::ColumnsView* view) const;
+  Status ReadSource(const Source& source, std::size_t buffer, chunk::ColumnsView* view);
 
   TimeRange range_;
   std::vector<Source> sources_;
@@ -71,6 +73,8 @@ class SeriesReader {
   chunk::Columns block_;
   chunk::ColumnsView view_;
   std::vector<chunk::ColumnBuffer> scratch_;
+  std::vector<chunk::Columns> filtered_;  // of masked sources, by buffer
+  std::vector<chunk::DeletedRange> masks_;
   Status status_;
 };
 
