@@ -127,6 +127,7 @@ void AppendOperation::PushPending() TSDB_NO_THREAD_SAFETY_ANALYSIS {
   }
   for (SeriesDefinition& definition : definitions_) {
     definition.commit = log_record_.commit();
+    core_.subscriptions.OnDefinition(definition);
   }
   pending_definitions_ = {&log_record_, generation_, &definitions_, &entries_};
   pending_definitions_.retention = &core_.retention;

@@ -33,6 +33,7 @@
 #include "engine/head/stripe.h"
 #include "engine/registry.h"
 #include "engine/retention_state.h"
+#include "engine/subscriptions.h"
 #include "engine/version.h"
 #include "index/series_index.h"
 #include "tsdb/options.h"
@@ -82,6 +83,7 @@ struct Core {
   DefinitionQueue definitions;
   DropTable dropped;
   RetentionState retention;
+  Subscriptions subscriptions;
   VersionHolder versions;
   std::unique_ptr<index::SeriesIndex> index;
   std::unique_ptr<wal::Log> log;

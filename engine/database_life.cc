@@ -1,4 +1,6 @@
 // The part of DatabaseImpl that ends things: deletes, drops, changes of series, retention.
+#include <utility>
+
 #include "engine/database_impl.h"
 #include "engine/delete_operation.h"
 #include "engine/guarded.h"
@@ -96,9 +98,12 @@ Status DatabaseImpl::EnforceRetention() {
   });
 }
 
-Result<std::unique_ptr<Subscription>> DatabaseImpl::Subscribe(const Selector&, EventCallback,
-                                                              const SubscribeOptions&) {
-  return Status::NotSupported("subscriptions are not implemented in this version");
+Result<std::unique_ptr<Subscription>> DatabaseImpl::Subscribe(const Selector& selector, EventCallback callback,
+                                                              const SubscribeOptions& options) {
+  return Guarded([&]() -> Result<std::unique_ptr<Subscription>> {
+    TSDB_RETURN_IF_ERROR(CheckOpen());
+    return engine::Subscribe(*core_, selector, std::move(callback), options);
+  });
 }
 
 }  // namespace tsdb::engine

@@ -71,8 +71,14 @@ Result<Follower::Outcome> Follower::TryFollow(const chunk::ManifestState& state,
     core_.store_id = store;
     core_.settings = state.settings;
   }
-  TSDB_RETURN_IF_ERROR(TakeRetention(state, &core_.retention));
-  core_.dropped.Set(state.drops);
+  if (core_.index == nullptr || state.flushed_commit != flushed_) {
+    TSDB_RETURN_IF_ERROR(TakeRetention(state, &core_.retention));
+    core_.dropped.Set(state.drops);
+  } else {
+    // What the log said since stays; only files may have gone meanwhile.
+    core_.retention.RaiseFloor(state.retention.floor);
+    core_.retention.RaiseBytesFloor(state.retention.bytes_floor);
+  }
   Version version;
   version.tombstones = std::make_shared<const chunk::TombstoneSet>(state.tombstones);
   TSDB_ASSIGN_OR_RETURN(Outcome outcome, OpenFiles(state, &version));

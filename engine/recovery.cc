@@ -419,6 +419,7 @@ Result<std::unique_ptr<Core>> Recover(const std::string& path, const OpenOptions
   for (Stripe& stripe : core->stripes) {
     MutexLock lock(stripe.mutex);
     stripe.generation = version->mutable_generation.get();
+    stripe.sink = &core->subscriptions;
   }
   core->versions.Set(std::move(version));
   TSDB_RETURN_IF_ERROR(OpenIndex(*core, environment, state));

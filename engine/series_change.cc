@@ -120,6 +120,7 @@ class Change {
     }
     deletes_.Push(core_, hold.generation(), &log_record_);
     after_[0].commit = log_record_.commit();
+    core_.subscriptions.OnDefinition(after_[0]);
     SetInHead(*hold.generation(), after_[0], false);
     pending_.record = &log_record_;
     pending_.generation = hold.generation();
@@ -258,6 +259,8 @@ Result<DropReport> DropSeries(Core& core, const IdSet& asked, const DropOptions&
     return written;
   }
   CountLogged(core, log_record);
+  PendingDeletes::Drain(core, touched);  // what came before is told before
+  core.subscriptions.OnDrop(drop.commit, drop.ids);
   if (core.definitions.incomplete()) {
     return Status::OutOfMemory(kIncomplete);
   }

@@ -4,9 +4,43 @@
 #include <new>
 #include <utility>
 
-#include "engine/head/generation.h"
+#include "engine/core.h"
 
 namespace tsdb::engine {
+namespace {
+
+/// The handle the user holds.
+class Handle final : public Subscription {
+ public:
+  Handle(Core& core, std::shared_ptr<Subscriber> subscriber) : core_(core), subscriber_(std::move(subscriber)) {}
+  ~Handle() override { core_.subscriptions.Remove(subscriber_.get()); }
+  void Drain() override { subscriber_->Drain(); }
+
+ private:
+  Core& core_;
+  const std::shared_ptr<Subscriber> subscriber_;  // its thread ends with it
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Subscription>> Subscribe(Core& core, const Selector& selector, EventCallback callback,
+                                                const SubscribeOptions& options) {
+  if (!callback) {
+    return Status::InvalidArgument("a subscription needs a callback");
+  }
+  TSDB_ASSIGN_OR_RETURN(index::CompiledSelector compiled, index::CompiledSelector::Compile(selector));
+  auto subscriber = std::make_shared<Subscriber>(std::move(compiled), std::move(callback), options);
+  auto handle = std::make_unique<Handle>(core, subscriber);
+  // First heard of, then looked up: no series falls between.
+  core.subscriptions.Add(subscriber);
+  TSDB_ASSIGN_OR_RETURN(const std::vector<SeriesId> ids, core.index->Select(selector));
+  for (const SeriesId id : ids) {
+    if (!core.dropped.Contains(id)) {
+      subscriber->Want(id);
+    }
+  }
+  return std::unique_ptr<Subscription>(std::move(handle));
+}
 
 Subscriber::Subscriber(index::CompiledSelector selector, EventCallback callback, const SubscribeOptions& options)
     : selector_(std::move(selector)),
@@ -152,7 +186,7 @@ void Subscriptions::Remove(const Subscriber* subscriber) {
 }
 
 void Subscriptions::OnDefinition(const SeriesDefinition& definition) {
-  if (any()) {
+  if (wanted()) {
     MutexLock lock(mutex_);
     for (const auto& subscriber : all_) {
       subscriber->OnDefinition(definition);
@@ -161,7 +195,7 @@ void Subscriptions::OnDefinition(const SeriesDefinition& definition) {
 }
 
 void Subscriptions::OnPuts(CommitNumber commit, const wal::Put* puts, std::size_t count) {
-  if (any()) {
+  if (wanted()) {
     MutexLock lock(mutex_);
     for (const auto& subscriber : all_) {
       subscriber->OnPuts(commit, puts, count);
@@ -170,7 +204,7 @@ void Subscriptions::OnPuts(CommitNumber commit, const wal::Put* puts, std::size_
 }
 
 void Subscriptions::OnDelete(CommitNumber commit, TimeRange range, const IdSet& ids, std::size_t stripe) {
-  if (any()) {
+  if (wanted()) {
     MutexLock lock(mutex_);
     for (const auto& subscriber : all_) {
       subscriber->OnDelete(commit, range, ids, stripe);
@@ -179,7 +213,7 @@ void Subscriptions::OnDelete(CommitNumber commit, TimeRange range, const IdSet& 
 }
 
 void Subscriptions::OnDrop(CommitNumber commit, const IdSet& ids) {
-  if (any()) {
+  if (wanted()) {
     MutexLock lock(mutex_);
     for (const auto& subscriber : all_) {
       subscriber->OnDrop(commit, ids);

@@ -19,14 +19,20 @@
 #include "base/id_set.h"
 #include "base/mutex.h"
 #include "base/series_definition.h"
+#include "engine/head/stripe.h"
 #include "index/series_index.h"
 #include "tsdb/result.h"
+#include "tsdb/selector.h"
 #include "tsdb/subscription.h"
 #include "wal/record.h"
 
 namespace tsdb::engine {
 
-class Subscriptions;
+struct Core;
+
+/// See Database::Subscribe.
+Result<std::unique_ptr<Subscription>> Subscribe(Core& core, const Selector& selector, EventCallback callback,
+                                                const SubscribeOptions& options);
 
 /// One subscriber: the series it wants, its queue and its thread.
 class Subscriber {
@@ -60,16 +66,17 @@ class Subscriber {
   std::thread thread_;  // last: starts when all is there
 };
 
-class Subscriptions {
+class Subscriptions final : public EffectSink {
  public:
-  bool any() const { return count_.load(std::memory_order_acquire) != 0; }
+  bool wanted() const override { return count_.load(std::memory_order_acquire) != 0; }
 
   void Add(std::shared_ptr<Subscriber> subscriber);
   void Remove(const Subscriber* subscriber);
 
+  /// The series is about to be so; before its first effects.
   void OnDefinition(const SeriesDefinition& definition);
-  void OnPuts(CommitNumber commit, const wal::Put* puts, std::size_t count);
-  void OnDelete(CommitNumber commit, TimeRange range, const IdSet& ids, std::size_t stripe);
+  void OnPuts(CommitNumber commit, const wal::Put* puts, std::size_t count) override;
+  void OnDelete(CommitNumber commit, TimeRange range, const IdSet& ids, std::size_t stripe) override;
   void OnDrop(CommitNumber commit, const IdSet& ids);
 
  private:

@@ -51,6 +51,9 @@ void Stripe::Drain() {
     if (state != wal::LogRecord::State::kWritten) {
       continue;
     }
+    if (sink != nullptr && sink->wanted()) [[unlikely]] {
+      Tell(*slice);
+    }
     if (slice->tombstone != nullptr) {
       ApplyDelete(*slice);
       continue;
@@ -66,6 +69,14 @@ void Stripe::Drain() {
   }
   if (unapplied.empty() && unapplied.capacity() > kKeptUnapplied) {
     unapplied = {};
+  }
+}
+
+void Stripe::Tell(const PendingSlice& slice) {
+  if (slice.tombstone != nullptr) {
+    sink->OnDelete(slice.record->commit(), slice.tombstone->range, slice.tombstone->ids, slice.stripe);
+  } else {
+    sink->OnPuts(slice.record->commit(), slice.puts, slice.count);
   }
 }
 

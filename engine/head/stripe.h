@@ -42,8 +42,20 @@ struct Unapplied {
   std::size_t stripe = 0;  // of a delete
 };
 
+/// Hears what a stripe applies, under its lock, in commit order. Does not throw.
+class EffectSink {
+ public:
+  virtual ~EffectSink() = default;
+  /// Cheap.
+  virtual bool wanted() const = 0;
+  virtual void OnPuts(CommitNumber commit, const wal::Put* puts, std::size_t count) = 0;
+  virtual void OnDelete(CommitNumber commit, TimeRange range, const IdSet& ids, std::size_t stripe) = 0;
+};
+
 struct Stripe {
   Mutex mutex;
+  /// Set before the stripe is used; null: nobody hears.
+  EffectSink* sink = nullptr;
   /// The mutable generation as this stripe sees it; changed by a cut, which holds all stripes.
   Generation* generation TSDB_GUARDED_BY(mutex) = nullptr;
   PendingSlice* front TSDB_GUARDED_BY(mutex) = nullptr;
@@ -71,6 +83,7 @@ struct Stripe {
   /// is still pending. Does not throw.
   void Drain() TSDB_REQUIRES(mutex);
   void ApplyDelete(const PendingSlice& slice) TSDB_REQUIRES(mutex);
+  void Tell(const PendingSlice& slice) TSDB_REQUIRES(mutex);
   /// Tries again to apply what found no memory; false when something is still left. Does not throw.
   bool Settle() TSDB_REQUIRES(mutex);
 };

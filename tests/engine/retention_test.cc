@@ -211,6 +211,32 @@ TEST_F(RetentionTest, ByBytesTheOldestFilesGoFirst) {
   EXPECT_EQ(left.at("s").rbegin()->first, Now() - 5 * kDay + 1999);
 }
 
+TEST_F(RetentionTest, AReaderBesideTheWriterHidesTheSame) {
+  SeriesSettings settings;
+  settings.retention = 5;
+  const SeriesRef e = *db_->CreateSeriesByKey("e", {}, settings);
+  const SeriesRef f = *db_->CreateSeriesByKey("f", {});
+  auto reader = OpenDatabaseReadOnly("/db", {}, MemoryEnvironment(&fs_, &clock_));
+  ASSERT_TRUE(reader.ok());
+  Retention retention;
+  retention.age = 50;
+  TSDB_ASSERT_OK(db_->SetRetention(retention));
+  for (const Timestamp t : {10, 14, 15, 20, 100}) {
+    TSDB_ASSERT_OK(Put(*db_, e, t, 1));
+    TSDB_ASSERT_OK(Put(*db_, f, t, 1));
+    for (int again = 0; again < 2; ++again) {
+      TSDB_ASSERT_OK((*reader)->Refresh());
+      EXPECT_EQ(ReadAll(**reader), ReadAll(*db_)) << t;
+    }
+  }
+  EXPECT_EQ(Times("e"), "100:1 ");
+  EXPECT_EQ(Times("f"), "100:1 ");
+  EXPECT_EQ((*reader)->GetRetention()->settings, retention);
+  TSDB_ASSERT_OK(db_->Flush());
+  TSDB_ASSERT_OK((*reader)->Refresh());
+  EXPECT_EQ(ReadAll(**reader), ReadAll(*db_));
+}
+
 TEST_F(RetentionTest, ASeriesIntoWhichNothingCameForItsExpiryEnds) {
   SeriesSettings settings;
   settings.expiry = 3 * kDay;
