@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace tsdb {
 
@@ -122,6 +123,66 @@ void IdSet::Optimize() {
   for (auto& [high, part] : parts_) {
     part.runOptimize();
   }
+}
+
+void EncodeIds(const IdSet& ids, std::string* out) {
+  std::uint64_t runs = 0;
+  std::string bytes;
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;   // of the run at hand; 0: none
+  std::uint64_t ended = 0;  // last id of the run before
+  const auto put_run = [&] {
+    ++runs;
+    PutVarint(&bytes, first - ended);
+    PutVarint(&bytes, last - first);
+    ended = last;
+  };
+  ids.ForEach([&](std::uint64_t id) {
+    if (last != 0 && id == last + 1) {
+      last = id;
+      return;
+    }
+    if (last != 0) {
+      put_run();
+    }
+    first = last = id;
+  });
+  if (last != 0) {
+    put_run();
+  }
+  PutVarint(out, runs);
+  out->append(bytes);
+}
+
+bool DecodeIds(ByteReader* reader, IdSet* ids) {
+  std::uint64_t runs = 0;
+  // A run takes at least 2 bytes.
+  if (!reader->ReadVarint(&runs) || runs > reader->remaining() / 2) {
+    return reader->Fail();
+  }
+  IdSet decoded;
+  std::uint64_t last = 0;
+  std::uint64_t count = 0;
+  for (std::uint64_t i = 0; i < runs; ++i) {
+    std::uint64_t distance = 0;
+    std::uint64_t length = 0;
+    if (!reader->ReadVarint(&distance) || !reader->ReadVarint(&length)) {
+      return false;
+    }
+    // Neighbouring runs would be one. A set of all that may be takes about 2 MiB: bytes cannot make us allocate more.
+    constexpr std::uint64_t kCountMax = std::uint64_t{1} << 32;
+    constexpr std::uint64_t kIdMax = std::uint64_t{1} << 62;
+    if (distance == 0 || (i != 0 && distance == 1) || distance > kIdMax - last || length >= kCountMax - count ||
+        length > kIdMax - last - distance) {
+      return reader->Fail();
+    }
+    count += length + 1;
+    const std::uint64_t first = last + distance;
+    last = first + length;
+    decoded.AddRange(first, last);
+  }
+  *ids = std::move(decoded);
+  return true;
 }
 
 }  // namespace tsdb

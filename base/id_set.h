@@ -9,7 +9,10 @@
 #include <cstdint>
 #include <map>
 #include <span>
+#include <string>
 #include <vector>
+
+#include "base/coding.h"
 
 namespace tsdb {
 
@@ -30,6 +33,10 @@ class IdSet {
   std::uint64_t CountInBlock(std::uint64_t block) const;
   /// |*this ∩ other|.
   std::uint64_t CountShared(const IdSet& other) const;
+
+  friend bool operator==(const IdSet& a, const IdSet& b) {
+    return a.Count() == b.Count() && a.CountShared(b) == a.Count();
+  }
 
   IdSet& operator|=(const IdSet& other);
   IdSet& operator&=(const IdSet& other);
@@ -54,5 +61,11 @@ class IdSet {
 
   std::map<std::uint32_t, Roaring> parts_;
 };
+
+/// Ids as runs, the way log and manifest keep them: count, then for each run its distance from the end of the one
+/// before (the first id for the first) and its length − 1, all varints.
+void EncodeIds(const IdSet& ids, std::string* out);
+/// Reads untrusted bytes; false (and reader.ok() false) when they are not such. No id is 0.
+bool DecodeIds(ByteReader* reader, IdSet* ids);
 
 }  // namespace tsdb

@@ -12,7 +12,8 @@ namespace {
 // docs/format/definition.md
 constexpr std::uint8_t kFlagCreatedByKey = 1;
 constexpr std::uint8_t kFlagDropped = 2;
-constexpr std::uint8_t kFlagsKnown = kFlagCreatedByKey | kFlagDropped;
+constexpr std::uint8_t kFlagWhole = 4;
+constexpr std::uint8_t kFlagsKnown = kFlagCreatedByKey | kFlagDropped | kFlagWhole;
 constexpr std::uint64_t kTagDuplicates = 1;
 constexpr std::uint64_t kTagRetention = 3;
 constexpr std::uint64_t kTagIgnoreTime = 5;
@@ -92,7 +93,10 @@ bool DecodeBody(ByteReader* reader, SeriesDefinition* definition) {
   definition->id = SeriesId{id};
   definition->dropped = (flags & kFlagDropped) != 0;
   definition->created_by_key = (flags & kFlagCreatedByKey) != 0;
-  if (!definition->dropped) {
+  if ((flags & kFlagWhole) != 0 && !definition->dropped) {
+    return false;
+  }
+  if (!definition->dropped || (flags & kFlagWhole) != 0) {
     if (definition->created_by_key) {
       std::string_view key;
       if (!reader->ReadLengthPrefixed(&key) || key.empty() || key.size() > kKeyBytesMax) {
@@ -183,10 +187,13 @@ void EncodeLabels(const Labels& labels, std::string* out) {
 
 void EncodeDefinition(const SeriesDefinition& definition, std::string* out) {
   PutVarint(out, definition.id.value);
-  const std::uint8_t flags =
-      definition.dropped ? kFlagDropped : (definition.created_by_key ? kFlagCreatedByKey : std::uint8_t{0});
-  out->push_back(static_cast<char>(flags));
+  const bool whole = !definition.dropped || definition.created_by_key || !definition.labels.empty();
+  unsigned flags = definition.created_by_key ? kFlagCreatedByKey : 0u;
   if (definition.dropped) {
+    flags |= kFlagDropped | (whole ? kFlagWhole : 0u);
+  }
+  out->push_back(static_cast<char>(flags));
+  if (!whole) {
     PutVarint(out, 0);
     return;
   }

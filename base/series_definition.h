@@ -22,7 +22,8 @@ struct SeriesDefinition {
   std::string key;
   Labels labels;
   bool created_by_key = false;
-  /// True: the series ends here. Only id and commit count then.
+  /// True: the series ends here. Only id and commit count then; key, labels and settings may be there still, for the
+  /// case that it comes back.
   bool dropped = false;
   SeriesSettings settings;
 
@@ -40,8 +41,8 @@ void EncodeLabels(const Labels& labels, std::string* out);
 bool DecodeLabels(ByteReader* reader, Labels* labels);
 
 /// Appends the bytes described in docs/format/definition.md (without the commit, which the container knows). The id
-/// must not be 0, nor the key of a series created by key empty: such bytes would not decode. Of a dropped series only
-/// the id is kept.
+/// must not be 0, nor the key of a series created by key empty: such bytes would not decode. Of a dropped series
+/// without key and labels only the id is kept.
 void EncodeDefinition(const SeriesDefinition& definition, std::string* out);
 /// Reads one definition; false (and reader.ok() false) when the bytes are not one. Leaves `commit` alone.
 bool DecodeDefinition(ByteReader* reader, SeriesDefinition* definition);

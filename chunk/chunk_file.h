@@ -45,6 +45,8 @@ struct ChunkFileMeta {
   std::uint64_t samples = 0;
   /// 0: as flushed. Higher levels come with merging.
   std::uint32_t level = 0;
+  /// Deletes up to here are applied to it. Known to the manifest alone; 0 in the file.
+  CommitNumber purged_commit = {};
   friend bool operator==(const ChunkFileMeta&, const ChunkFileMeta&) = default;
 };
 

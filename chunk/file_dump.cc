@@ -58,12 +58,39 @@ void DumpPosition(std::string_view name, std::int64_t value, const LineSink& lin
   }
 }
 
+/// Deletes, drops and retention.
+void DumpLife(const ManifestEdit& edit, const LineSink& line) {
+  for (const CommitNumber commit : edit.removed_tombstones) {
+    line(fmt::format("  - tombstones commit={}", commit.value));
+  }
+  for (const TombstonePtr& tombstone : edit.added_tombstones) {
+    line(fmt::format("  + tombstone commit={} series={} times={}..{}", tombstone->commit.value, tombstone->ids.Count(),
+                     tombstone->range.from, tombstone->range.to));
+  }
+  if (edit.drops) {
+    for (const Drop& drop : *edit.drops) {
+      line(fmt::format("  drop commit={} series={} until={}", drop.commit.value, drop.ids.Count(),
+                       drop.until_wall_nanos));
+    }
+  }
+  if (edit.retention) {
+    line(fmt::format("  retention floor={} bytes_floor={} newest={} trusted_now={} series_with_own_settings={}",
+                     edit.retention->floor, edit.retention->bytes_floor, edit.retention->newest,
+                     edit.retention->trusted_now, edit.retention->own_settings.Count()));
+    for (const RetentionClass& one : edit.retention->classes) {
+      line(fmt::format("  retention class {} age={}", one.selector, one.age));
+    }
+  }
+}
+
 void DumpRecord(const ManifestRecord& record, const LineSink& line) {
   if (record.whole_state) {
     line(fmt::format("  store={:016x}{:016x}", record.store_high, record.store_low));
-    line("  settings " + SettingsText(record.settings));
   }
   const ManifestEdit& edit = record.edit;
+  if (edit.settings) {
+    line("  settings " + SettingsText(*edit.settings));
+  }
   for (const std::uint64_t number : edit.removed_chunk_files) {
     line(fmt::format("  - chunk file number={}", number));
   }
@@ -82,6 +109,7 @@ void DumpRecord(const ManifestRecord& record, const LineSink& line) {
   DumpPosition("last_commit", static_cast<std::int64_t>(edit.last_commit.value), line);
   DumpPosition("last_segment", static_cast<std::int64_t>(edit.last_segment), line);
   DumpPosition("last_wall_nanos", edit.last_wall_nanos, line);
+  DumpLife(edit, line);
 }
 
 /// Prints the message of damage and passes it on.

@@ -12,16 +12,46 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/file_system.h"
 #include "chunk/catalogue_file.h"
 #include "chunk/chunk_file.h"
+#include "chunk/tombstone.h"
 #include "tsdb/options.h"
 #include "tsdb/result.h"
+#include "tsdb/retention.h"
 
 namespace tsdb::chunk {
+
+/// Series that ended together; their samples stay until they cannot come back any more.
+struct Drop {
+  CommitNumber commit;
+  std::int64_t until_wall_nanos = 0;  // 0: they do not come back
+  /// Files with this number or a higher one were written when the series could not come back any more: they hold
+  /// nothing of them. 0: they still can.
+  std::uint64_t dead_from_file = 0;
+  IdSet ids;
+  friend bool operator==(const Drop&, const Drop&) = default;
+};
+
+/// What retention keeps between openings, beside the settings.
+struct RetentionPositions {
+  std::vector<RetentionClass> classes;
+  /// Samples below it are gone for good, but of series with a retention of their own.
+  Timestamp floor = kTimestampMin;
+  /// Samples below it are gone for good, of all series.
+  Timestamp bytes_floor = kTimestampMin;
+  /// Newest time of all samples there ever were; kTimestampMin while retention does not ask.
+  Timestamp newest = kTimestampMin;
+  /// "Now" as far as samples may be removed by it; never goes back.
+  Timestamp trusted_now = kTimestampMin;
+  /// Series with a retention or an expiry of their own.
+  IdSet own_settings;
+  friend bool operator==(const RetentionPositions&, const RetentionPositions&) = default;
+};
 
 /// Everything the manifest knows at one moment.
 struct ManifestState {
@@ -40,6 +70,10 @@ struct ManifestState {
   std::uint64_t last_segment = 0;
   /// Newest wall time seen; never goes back.
   std::int64_t last_wall_nanos = 0;
+  /// Deletes of commits up to flushed_commit that some file must still be read under; ascending by commit.
+  std::vector<TombstonePtr> tombstones;
+  std::vector<Drop> drops;
+  RetentionPositions retention;
 };
 
 /// A change of the state; absent numbers (0) leave the old ones.
@@ -54,6 +88,13 @@ struct ManifestEdit {
   CommitNumber last_commit;
   std::uint64_t last_segment = 0;
   std::int64_t last_wall_nanos = 0;
+  std::vector<TombstonePtr> added_tombstones;
+  /// Commits of tombstones that go.
+  std::vector<CommitNumber> removed_tombstones;
+  /// Each replaces the old value as a whole.
+  std::optional<CreateOptions> settings;
+  std::optional<std::vector<Drop>> drops;
+  std::optional<RetentionPositions> retention;
 };
 
 /// The state after the edit: files are removed, then added; positions and numbers only go forward (the larger one

@@ -6,6 +6,7 @@
 #include <bitset>
 
 #include "base/coding.h"
+#include "chunk/manifest_life_codec.h"
 
 namespace tsdb::chunk {
 
@@ -26,10 +27,20 @@ enum Field : std::uint64_t {
   kLastCommit = 11,
   kLastSegment = 12,
   kLastWallNanos = 13,
-  kFieldEnd = 14,
+  kAddedTombstone = 14,
+  kRemovedTombstone = 15,
+  kDrops = 16,
+  kRetention = 17,
+  kFieldEnd = 18,
 };
 
-bool IsList(std::uint64_t field) { return field >= kAddedChunkFile && field <= kRemovedCatalogueFile; }
+/// Field of a chunk file's value.
+constexpr std::uint64_t kFilePurgedCommit = 1;
+
+bool IsList(std::uint64_t field) {
+  return (field >= kAddedChunkFile && field <= kRemovedCatalogueFile) || field == kAddedTombstone ||
+         field == kRemovedTombstone;
+}
 
 void PutField(std::uint64_t field, std::string_view value, std::string* out) {
   PutVarint(out, field << 1 | 1);
@@ -71,6 +82,12 @@ std::string EncodeChunkFileMeta(const ChunkFileMeta& meta) {
   PutVarint(&out, meta.chunks);
   PutVarint(&out, meta.samples);
   PutVarint(&out, meta.level);
+  if (meta.purged_commit.value != 0) {
+    std::string value;
+    PutVarint(&value, meta.purged_commit.value);
+    PutVarint(&out, kFilePurgedCommit << 1);
+    PutLengthPrefixed(&out, value);
+  }
   return out;
 }
 
@@ -152,7 +169,10 @@ Status DecodeChunkFileMeta(std::string_view value, ChunkFileMeta* meta) {
     return BadField(kAddedChunkFile);
   }
   meta->level = static_cast<std::uint32_t>(level);
-  return SkipExtensions(&reader);
+  return ForEachField(&reader, kFilePurgedCommit + 1, [&](std::uint64_t, std::string_view field) {
+    ByteReader number(field);
+    return number.ReadVarint(&meta->purged_commit.value) && number.empty() ? Status() : BadField(kAddedChunkFile);
+  });
 }
 
 Status DecodeCatalogueMeta(std::string_view value, CatalogueMeta* meta) {
@@ -187,7 +207,7 @@ Status DecodeField(std::uint64_t field, std::string_view value, ManifestRecord* 
     case kStore:
       return DecodeStore(value, record);
     case kSettings:
-      return DecodeSettings(value, &record->settings);
+      return DecodeSettings(value, &edit.settings.emplace());
     case kAddedChunkFile:
       return DecodeChunkFileMeta(value, &edit.added_chunk_files.emplace_back());
     case kRemovedChunkFile:
@@ -212,6 +232,14 @@ Status DecodeField(std::uint64_t field, std::string_view value, ManifestRecord* 
       edit.last_wall_nanos = UnZigZag(nanos);
       return {};
     }
+    case kAddedTombstone:
+      return DecodeTombstone(value, &edit.added_tombstones) ? Status() : BadField(field);
+    case kRemovedTombstone:
+      return DecodeNumber(field, value, &edit.removed_tombstones.emplace_back().value);
+    case kDrops:
+      return DecodeDrops(value, &edit.drops.emplace()) ? Status() : BadField(field);
+    case kRetention:
+      return DecodeRetention(value, &edit.retention.emplace()) ? Status() : BadField(field);
     case kFieldEnd:
       break;
   }
@@ -267,6 +295,25 @@ Status ApplyInPlace(const ManifestEdit& edit, ManifestState* state) {
   state->next_series_id = std::max(state->next_series_id, edit.next_series_id);
   state->last_commit = std::max(state->last_commit, edit.last_commit);
   state->last_segment = std::max(state->last_segment, edit.last_segment);
+  std::erase_if(state->tombstones, [&](const TombstonePtr& tombstone) {
+    return std::ranges::find(edit.removed_tombstones, tombstone->commit) != edit.removed_tombstones.end();
+  });
+  for (const TombstonePtr& tombstone : edit.added_tombstones) {
+    if (!state->tombstones.empty() && tombstone->commit < state->tombstones.back()->commit) {
+      return Status::Corruption(fmt::format("the edit adds the delete of commit {} behind that of commit {}",
+                                            tombstone->commit.value, state->tombstones.back()->commit.value));
+    }
+    state->tombstones.push_back(tombstone);
+  }
+  if (edit.settings) {
+    state->settings = *edit.settings;
+  }
+  if (edit.drops) {
+    state->drops = *edit.drops;
+  }
+  if (edit.retention) {
+    state->retention = *edit.retention;
+  }
   // Wall times may lie before 1970; 0 in an edit is "absent".
   if (edit.last_wall_nanos != 0 && (state->last_wall_nanos == 0 || edit.last_wall_nanos > state->last_wall_nanos)) {
     state->last_wall_nanos = edit.last_wall_nanos;
@@ -296,6 +343,21 @@ std::string EncodeEdit(const ManifestEdit& edit) {
   PutPosition(kLastCommit, edit.last_commit.value, &out);
   PutPosition(kLastSegment, edit.last_segment, &out);
   PutPosition(kLastWallNanos, ZigZag(edit.last_wall_nanos), &out);
+  for (const CommitNumber commit : edit.removed_tombstones) {
+    PutNumber(kRemovedTombstone, commit.value, &out);
+  }
+  for (const TombstonePtr& tombstone : edit.added_tombstones) {
+    PutField(kAddedTombstone, EncodeTombstone(*tombstone), &out);
+  }
+  if (edit.settings) {
+    PutField(kSettings, EncodeSettings(*edit.settings), &out);
+  }
+  if (edit.drops) {
+    PutField(kDrops, EncodeDrops(*edit.drops), &out);
+  }
+  if (edit.retention) {
+    PutField(kRetention, EncodeRetention(*edit.retention), &out);
+  }
   return out;
 }
 
@@ -316,6 +378,13 @@ std::string EncodeState(const ManifestState& state) {
   edit.last_commit = state.last_commit;
   edit.last_segment = state.last_segment;
   edit.last_wall_nanos = state.last_wall_nanos;
+  edit.added_tombstones = state.tombstones;
+  if (!state.drops.empty()) {
+    edit.drops = state.drops;
+  }
+  if (!(state.retention == RetentionPositions())) {
+    edit.retention = state.retention;
+  }
   return out + EncodeEdit(edit);
 }
 
@@ -330,8 +399,8 @@ Status DecodeRecord(std::string_view data, ManifestRecord* record) {
     seen.set(static_cast<std::size_t>(field));
     return DecodeField(field, value, record);
   }));
-  if (seen.test(kWholeState) != seen.test(kStore) || seen.test(kWholeState) != seen.test(kSettings)) {
-    return Status::Corruption("a whole state needs store id and settings, and only it has them");
+  if (seen.test(kWholeState) != seen.test(kStore) || (seen.test(kWholeState) && !seen.test(kSettings))) {
+    return Status::Corruption("a whole state needs store id and settings, and only it has a store id");
   }
   return {};
 }
@@ -343,7 +412,6 @@ Status ApplyRecord(const ManifestRecord& record, ManifestState* state) {
   ManifestState next;
   next.store_high = record.store_high;
   next.store_low = record.store_low;
-  next.settings = record.settings;
   TSDB_RETURN_IF_ERROR(ApplyInPlace(record.edit, &next));
   *state = std::move(next);
   return {};

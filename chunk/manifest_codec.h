@@ -18,7 +18,6 @@ struct ManifestRecord {
   /// Only of a whole state.
   std::uint64_t store_high = 0;
   std::uint64_t store_low = 0;
-  CreateOptions settings;
   ManifestEdit edit;
 };
 

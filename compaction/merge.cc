@@ -28,7 +28,8 @@ std::int64_t SteadyNanos() {
 
 class MergeJob {
  public:
-  MergeJob(const MergeInput& input, FileSystem& fs) : input_(input), fs_(fs), files_(fs), start_nanos_(SteadyNanos()) {}
+  MergeJob(const MergeInput& input, FileSystem& fs)
+      : input_(input), fs_(fs), files_(fs), start_nanos_(SteadyNanos()), tombstones_(input.tombstones) {}
 
   Result<chunk::ManifestEdit> Run() {
     std::uint64_t bytes = 0;
@@ -49,10 +50,10 @@ class MergeJob {
     for (const MergeOutput& output : input_.outputs) {
       TSDB_RETURN_IF_ERROR(WriteOutput(output));
     }
-    if (samples_in_ != samples || samples_out_ + samples_replaced_ != samples) {
-      return Status::Internal(fmt::format("merge: of {} samples {} were read, {} written and {} replaced: "
-                                          "please report; the originals are kept",
-                                          samples, samples_in_, samples_out_, samples_replaced_));
+    if (samples_in_ != samples || samples_out_ + samples_replaced_ + samples_deleted_ != samples) {
+      return Status::Internal(fmt::format("merge: of {} samples {} were read, {} written, {} replaced and {} "
+                                          "deleted: please report; the originals are kept",
+                                          samples, samples_in_, samples_out_, samples_replaced_, samples_deleted_));
     }
     TSDB_RETURN_IF_ERROR(files_.SyncFolders());
     files_.Keep();
@@ -78,11 +79,13 @@ class MergeJob {
     SeriesMerger merger;
     SeriesId id;
     std::vector<SeriesMerger::Piece> pieces;
+    std::vector<chunk::DeletedRange> masks;
     while (source.Next(&id, &pieces)) {
       std::uint64_t samples = 0;
       for (const SeriesMerger::Piece& piece : pieces) {
         samples += piece.entry.count;
       }
+      FindMasks(id, &masks);
       ChunkCutter cutter(samples, input_.chunk_samples_max, [&](chunk::ColumnsView chunk) {
         return AddChunk(output.level, id, chunk);
       });
@@ -95,7 +98,7 @@ class MergeJob {
         } else {
           in_range.swap(pieces);
         }
-        merger.Start(std::move(in_range), range);
+        merger.Start(std::move(in_range), range, masks);
         chunk::ColumnsView view;
         while (merger.Next(&view)) {
           TSDB_RETURN_IF_ERROR(cutter.Add(view));
@@ -112,7 +115,21 @@ class MergeJob {
     }
     samples_in_ += merger.samples_read();
     samples_replaced_ += merger.samples_replaced();
+    samples_deleted_ += merger.samples_deleted();
     return writer_ != nullptr ? FinishFile() : Status();
+  }
+
+  // What no reader sees any more is as good as deleted by a commit later than all.
+  void FindMasks(SeriesId id, std::vector<chunk::DeletedRange>* masks) const {
+    constexpr CommitNumber kLast{UINT64_MAX};
+    masks->clear();
+    tombstones_.Collect(id, TimeRange{}, masks);
+    if (input_.dead != nullptr && input_.dead->Contains(id.value)) {
+      masks->push_back({TimeRange{}, kLast});
+    } else if (input_.floor != kTimestampMin &&
+               (input_.above_floor == nullptr || !input_.above_floor->Contains(id.value))) {
+      masks->push_back({{kTimestampMin, input_.floor - 1}, kLast});
+    }
   }
 
   Status NoteDamage(const Status& status, const chunk::ChunkFileReader& file) {
@@ -168,6 +185,8 @@ class MergeJob {
   std::uint64_t samples_in_ = 0;
   std::uint64_t samples_out_ = 0;
   std::uint64_t samples_replaced_ = 0;
+  std::uint64_t samples_deleted_ = 0;
+  const chunk::TombstoneSet tombstones_;
   chunk::ManifestEdit edit_;
 };
 

@@ -18,6 +18,7 @@
 #include "base/file_system.h"
 #include "chunk/chunk_file.h"
 #include "chunk/manifest.h"
+#include "chunk/tombstone.h"
 #include "compaction/file_numbers.h"
 #include "compaction/job_control.h"
 #include "tsdb/result.h"
@@ -38,6 +39,14 @@ struct MergeInput {
   /// At least one, oldest first: ascending by last commit; of samples at one time that of the later file stays. No
   /// other live file that shares a series and a time with them may have commits between theirs.
   std::vector<const chunk::ChunkFileReader*> files;
+  /// Deletes, in the order of their commits: to each file those with a later commit than its last are applied. All that
+  /// lie between the first and the last commit of the files must be here.
+  std::vector<chunk::TombstonePtr> tombstones = {};
+  /// Series that ended for good: none of their samples are written.
+  const IdSet* dead = nullptr;
+  /// Samples below it are expired and are not written, but of these series.
+  Timestamp floor = kTimestampMin;
+  const IdSet* above_floor = nullptr;
   /// Disjoint, together they hold every sample of the files.
   std::vector<MergeOutput> outputs;
   /// Not null; live as long as the call.

@@ -5,8 +5,9 @@
 
 namespace tsdb::compaction {
 
-void SeriesMerger::Start(std::vector<Piece> pieces, TimeRange range) {
+void SeriesMerger::Start(std::vector<Piece> pieces, TimeRange range, std::span<const chunk::DeletedRange> masks) {
   range_ = range;
+  masks_ = masks;
   pieces_ = std::move(pieces);
   std::sort(pieces_.begin(), pieces_.end(), [](const Piece& a, const Piece& b) {
     return std::pair(a.entry.first_time, a.age) < std::pair(b.entry.first_time, b.age);
@@ -44,8 +45,15 @@ void SeriesMerger::OpenNext() {
     failed_file_ = piece.file;
     return;
   }
-  const chunk::ColumnsView rest = chunk::Slice({columns->times, columns->values}, range_);
+  chunk::ColumnsView rest = chunk::Slice({columns->times, columns->values}, range_);
   samples_read_ += rest.times.size();
+  const CommitNumber last_commit = piece.file->meta().last_commit;
+  if (chunk::Touches(masks_, last_commit, {piece.entry.first_time, piece.entry.last_time})) {
+    const std::size_t before = rest.times.size();
+    chunk::RemoveDeleted(masks_, last_commit, columns.get());
+    rest = chunk::Slice({columns->times, columns->values}, range_);
+    samples_deleted_ += before - rest.times.size();
+  }
   const auto at = std::find_if(open_.begin(), open_.end(), [&](const OpenPiece& o) { return o.age > piece.age; });
   open_.insert(at, OpenPiece{piece.age, std::move(columns), rest});
 }

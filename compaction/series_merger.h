@@ -11,10 +11,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "chunk/chunk_file.h"
 #include "chunk/columns.h"
+#include "chunk/tombstone.h"
 #include "tsdb/status.h"
 #include "tsdb/types.h"
 
@@ -29,8 +31,9 @@ class SeriesMerger {
     chunk::ChunkEntry entry;
   };
 
-  /// Begins with the chunks of one series; samples outside of `range` are left out. `pieces` may come in any order.
-  void Start(std::vector<Piece> pieces, TimeRange range);
+  /// Begins with the chunks of one series; samples outside of `range` are left out. `pieces` may come in any order. Of
+  /// each file what `masks` take from it is left out as well; they outlive the series.
+  void Start(std::vector<Piece> pieces, TimeRange range, std::span<const chunk::DeletedRange> masks = {});
   /// The next samples, ascending from call to call; at least one. False at the end and on an error; status() tells
   /// which. The view is valid until the next call.
   bool Next(chunk::ColumnsView* view);
@@ -40,6 +43,8 @@ class SeriesMerger {
   /// Samples read so far that lay in the range, and how many of them gave way to a newer one at the same time.
   std::uint64_t samples_read() const { return samples_read_; }
   std::uint64_t samples_replaced() const { return samples_replaced_; }
+  /// And how many were deleted.
+  std::uint64_t samples_deleted() const { return samples_deleted_; }
 
  private:
   /// A decoded chunk; `rest` is what was not handed out yet.
@@ -62,6 +67,8 @@ class SeriesMerger {
   chunk::Columns merged_;
   std::uint64_t samples_read_ = 0;
   std::uint64_t samples_replaced_ = 0;
+  std::uint64_t samples_deleted_ = 0;
+  std::span<const chunk::DeletedRange> masks_;
   Status status_;
   const chunk::ChunkFileReader* failed_file_ = nullptr;
 };

@@ -46,6 +46,7 @@ void AppendOperation::BuildRecord() {
   scratch_.series.clear();
   for (const BatchSample& sample : scratch_.grouped) {
     scratch_.puts.push_back(sample.put);
+    newest_ = std::max(newest_, sample.put.time);
     scratch_.series.push_back(sample.series);
   }
   scratch_.record.Clear();
@@ -118,7 +119,7 @@ void AppendOperation::PushPending() TSDB_NO_THREAD_SAFETY_ANALYSIS {
     PendingSlice& slice = slices_[stripe];
     slice = PendingSlice{&log_record_, generation_, scratch_.puts.data() + begin_of(stripe),
                          scratch_.series.data() + begin_of(stripe),
-                         end_of(stripe) - begin_of(stripe), nullptr};
+                         end_of(stripe) - begin_of(stripe)};
     core_.stripes[stripe].Push(&slice);
   }
   if (definitions_.empty()) {
@@ -126,8 +127,10 @@ void AppendOperation::PushPending() TSDB_NO_THREAD_SAFETY_ANALYSIS {
   }
   for (SeriesDefinition& definition : definitions_) {
     definition.commit = log_record_.commit();
+    core_.subscriptions.OnDefinition(definition);
   }
-  pending_definitions_ = {&log_record_, generation_, &definitions_, &entries_, nullptr};
+  pending_definitions_ = {&log_record_, generation_, &definitions_, &entries_};
+  pending_definitions_.retention = &core_.retention;
   core_.definitions.Push(&pending_definitions_);
 }
 
@@ -136,11 +139,15 @@ bool AppendOperation::OrderUnderLocks(Judge* judge) TSDB_NO_THREAD_SAFETY_ANALYS
     if (touched_[stripe] == 0) {
       continue;
     }
-    if (core_.stripes[stripe].generation != generation_) {
+    if (core_.stripes[stripe].generation != generation_ ||
+        (begin_of(stripe) != end_of(stripe) && core_.stripes[stripe].drops_ordered != drops_seen_[stripe])) {
       return false;
     }
     if (!core_.stripes[stripe].Settle()) {
       throw std::bad_alloc();
+    }
+    if (judge != nullptr && judge->Outdated(stripe, core_.stripes[stripe])) {
+      return false;
     }
   }
   // What was not found before an eviction may have been created and forgotten since.
@@ -203,6 +210,7 @@ Result<AppendResult> AppendOperation::Finish() {
       return Status::OutOfMemory(kIncomplete);
     }
     result_.commit = log_record_.commit();
+    core_.retention.RaiseNewest(newest_);
     const std::uint64_t bytes = log_record_.payload.size() + 64;
     const std::uint64_t since_cut = core_.wal_bytes_since_cut.fetch_add(bytes, std::memory_order_relaxed) + bytes;
     const auto head_bytes = generation_ == nullptr ? 0 : generation_->memory_bytes();
@@ -226,6 +234,7 @@ Result<AppendResult> AppendOperation::Finish() {
 
 // Looks up what files hold for every sample; one that cannot be read is refused with the reason.
 void AppendOperation::FetchStored(Judge* judge) {
+  judge->BeginFetch(touched_);
   judge->Reserve(scratch_.grouped.size());
   for (std::size_t i = 0; i < scratch_.grouped.size(); ++i) {
     if (Status status = judge->Fetch(i, scratch_.grouped[i]); !status.ok()) {
@@ -238,6 +247,8 @@ Result<AppendResult> AppendOperation::Run() {
   for (;;) {
     result_ = {};
     stored_ = replaced_ = ignored_ = 0;
+    newest_ = kTimestampMin;
+    resolve_again_ = false;
     scratch_.record.Clear();
     epoch_ = core_.log->epoch();
     evictions_ = core_.registry.evictions();
@@ -246,7 +257,10 @@ Result<AppendResult> AppendOperation::Run() {
     do {
       Group();
       TSDB_RETURN_IF_ERROR(ResolveSeries());
-    } while (generation_ == nullptr);
+    } while (generation_ == nullptr && !resolve_again_);
+    if (resolve_again_) {
+      continue;
+    }
     std::optional<Judge> judge;
     if (Judge::Needed(options_, scratch_.grouped)) {
       judge.emplace(core_, version_, options_);

@@ -46,6 +46,9 @@ class AppendOperation {
   bool Order(Judge* judge);
   bool OrderUnderLocks(Judge* judge);
   bool NamesAreStillFree() const;
+  bool IsTooOld(std::size_t index, SeriesId id, Timestamp time);
+  RegistryEntryPtr NotDropped(RegistryEntryPtr entry);
+  void RejectDropped(const BatchSample& sample);
   bool DecideAll(Judge* judge);
   void BuildRecord();
   void PrepareEffects();
@@ -71,13 +74,20 @@ class AppendOperation {
   std::vector<Status> local_status_;
   std::vector<SeriesDefinition> definitions_;  // new series
   std::vector<RegistryEntryPtr> entries_;
-  std::unordered_map<std::uint64_t, DuplicatePolicy> new_policies_;
+  struct HeadSettings {
+    DuplicatePolicy policy = DuplicatePolicy::kLast;
+    bool judged = false;
+  };
+  std::unordered_map<std::uint64_t, HeadSettings> new_policies_;
 
   std::array<std::size_t, kStripes + 1> offsets_{};
   std::array<std::uint8_t, kStripes> touched_{};
   std::array<PendingSlice, kStripes> slices_{};
   std::uint64_t epoch_ = 0;            // of the log, read before anything was looked up
   std::uint64_t evictions_ = 0;        // of the registry, likewise
+  std::array<std::uint64_t, kStripes> drops_seen_{};
+  bool resolve_again_ = false;         // a label set named a series that was dropped meanwhile
+  Timestamp newest_ = kTimestampMin;   // of the effects
   VersionPtr version_;                 // keeps generation_ alive
   Generation* generation_ = nullptr;   // where the samples go; null when a cut came in between
   PendingDefinitions pending_definitions_;

@@ -3,8 +3,8 @@
 //
 // The one lock order of the engine (take left before right; never the other way round):
 //
-//   merge_mutex → flush_mutex → manifest_mutex → definition_order_mutex → stripes ascending → definition queue → log
-//   → registry, index, version, query threads (leaves)
+//   merge_mutex → flush_mutex → life_mutex → manifest_mutex → definition_order_mutex → stripes ascending →
+//   definition queue → log → registry, index, version, dropped series, retention, query threads (leaves)
 //
 // No I/O happens under a stripe or under definition_order_mutex. File reads and writes of a flush happen under
 // flush_mutex, those of a merge under merge_mutex, an edit of the manifest under manifest_mutex; no reader and no
@@ -30,8 +30,11 @@
 #include "compaction/file_numbers.h"
 #include "compaction/job_control.h"
 #include "engine/definition_queue.h"
+#include "engine/drop_table.h"
 #include "engine/head/stripe.h"
 #include "engine/registry.h"
+#include "engine/retention_state.h"
+#include "engine/subscriptions.h"
 #include "engine/version.h"
 #include "index/series_index.h"
 #include "tsdb/options.h"
@@ -79,6 +82,9 @@ struct Core {
   // Self-synchronised.
   Registry registry;
   DefinitionQueue definitions;
+  DropTable dropped;
+  RetentionState retention;
+  Subscriptions subscriptions;
   VersionHolder versions;
   std::unique_ptr<index::SeriesIndex> index;
   std::unique_ptr<wal::Log> log;
@@ -94,6 +100,10 @@ struct Core {
   Mutex merge_mutex;
   std::set<std::uint64_t> damaged_files TSDB_GUARDED_BY(merge_mutex);  // chunk files merges found damage in
   compaction::JobControl merge_control;  // set up under merge_mutex, watched and cancelled from anywhere
+
+  // Held while series are dropped, changed or brought back and while retention is set: one of these at a time. And
+  // while a flush takes down what they left.
+  Mutex life_mutex;
 
   // Held by the one flush that runs.
   Mutex flush_mutex;
@@ -122,6 +132,7 @@ struct Core {
   std::atomic<std::int64_t> last_cut_nanos{0};       // monotonic clock
   std::atomic<std::int64_t> fixed_memory_bytes{0};   // all but the head, as of the last RefreshMemory
   std::atomic<std::uint64_t> flushed_commit{0};
+  std::atomic<std::uint64_t> expired_files{0};  // removed by retention
   std::atomic<std::uint64_t> flushes{0};
   std::atomic<std::uint64_t> flush_failures{0};
   std::atomic<std::uint64_t> flush_bytes{0};  // written to chunk files by flushes
@@ -130,6 +141,7 @@ struct Core {
   std::atomic<std::uint64_t> merge_bytes{0};  // written to chunk files by merges
   std::atomic<bool> merge_running{false};
   std::atomic<bool> merging_paused{false};
+  std::atomic<std::int64_t> retention_checked_nanos{0};  // monotonic clock
   std::atomic<bool> merge_check{true};  // the files may have become due since the last look
 
   /// Rings the scheduler when a flush is due; empty without background work.
@@ -148,6 +160,10 @@ struct Core {
   void LogFailure(LogLevel level, const char* what, const Status& status) const;
   DuplicatePolicy PolicyOf(const SeriesSettings& series) const {
     return series.has_duplicates ? series.duplicates : settings.duplicates;
+  }
+  /// True when even a plain write must look at the newest sample of the series.
+  static bool IsJudged(const SeriesSettings& series) {
+    return series.retention != 0 || series.ignore_max_time_diff != 0;
   }
   /// Memory of the mutable and sealed generations.
   std::int64_t HeadBytes() const;

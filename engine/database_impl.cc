@@ -14,6 +14,7 @@
 #include "engine/open.h"
 #include "engine/publish.h"
 #include "engine/query/query_result.h"
+#include "engine/series_change.h"
 #include "engine/recovery.h"
 #include "engine/usage.h"
 
@@ -37,7 +38,7 @@ Result<std::unique_ptr<Database>> OpenDatabase(const std::string& path, const Op
 
 DatabaseImpl::DatabaseImpl(std::unique_ptr<Core> core) : core_(std::move(core)) {
   if (core_->options.background) {
-    merge_scheduler_ = std::make_unique<Scheduler>([this] { return core_->merge_check.exchange(false); },
+    merge_scheduler_ = std::make_unique<Scheduler>([this] { return MergingIsDue(*core_); },
                                                    [this] { return MergeInBackground(*core_); });
     core_->wake_merging = [this] { merge_scheduler_->Wake(); };
     scheduler_ = std::make_unique<Scheduler>([this] { return core_->FlushIsDue(); },

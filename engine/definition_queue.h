@@ -13,8 +13,10 @@
 
 #include "base/mutex.h"
 #include "base/series_definition.h"
+#include "engine/drop_table.h"
 #include "engine/head/generation.h"
 #include "engine/registry.h"
+#include "engine/retention_state.h"
 #include "index/series_index.h"
 #include "wal/log.h"
 
@@ -24,12 +26,18 @@ namespace tsdb::engine {
 inline constexpr const char* kIncomplete =
     "a new series found no memory; the log has it: close the database and open it again";
 
-/// The new series of one record; lives in the operation until it left the queue.
+/// The new, changed or dropped series of one record; lives in the operation until it left the queue.
 struct PendingDefinitions {
   const wal::LogRecord* record = nullptr;
   Generation* generation = nullptr;
   std::vector<SeriesDefinition>* definitions = nullptr;
   std::vector<RegistryEntryPtr>* entries = nullptr;
+  /// The definitions replace what their series were; `entries` hold the names that are new, reserved in the registry.
+  bool change = false;
+  /// Not null: series that end, and no definitions; those that are taken in go to `dropped`.
+  const chunk::Drop* drop = nullptr;
+  DropTable* dropped = nullptr;
+  RetentionState* retention = nullptr;
   PendingDefinitions* next = nullptr;
 };
 
@@ -46,8 +54,14 @@ class DefinitionQueue {
   /// True once a logged definition found no memory in the index or the generation: neither is to be read, and nothing
   /// is to be flushed. The log has it: the database must be opened again.
   bool incomplete() const { return incomplete_.load(std::memory_order_acquire); }
+  /// The definitions a generation holds so far, in commit order.
+  std::vector<SeriesDefinition> DefinitionsOf(const Generation& generation) TSDB_EXCLUDES(mutex_);
 
  private:
+  void Apply(const PendingDefinitions& pending, Registry& registry, index::SeriesIndex& index) TSDB_REQUIRES(mutex_);
+  void ApplyDrop(const PendingDefinitions& pending, Registry& registry, index::SeriesIndex& index)
+      TSDB_REQUIRES(mutex_);
+
   Mutex mutex_;  // guards the queue and Generation::definitions of generations whose cut is not done
   CondVar decided_;
   PendingDefinitions* front_ TSDB_GUARDED_BY(mutex_) = nullptr;

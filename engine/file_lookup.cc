@@ -26,11 +26,14 @@ Result<const chunk::Columns*> FileLookup::ChunkAt(const chunk::ChunkFileReader& 
   return &decoded_[{&file, id.value}].emplace_back(std::move(columns));
 }
 
-Result<std::optional<double>> FileLookup::Find(SeriesId id, Timestamp time) {
+Result<std::optional<double>> FileLookup::Find(SeriesId id, Timestamp time, const Masks& masks) {
   for (auto file = version_.files.rbegin(); file != version_.files.rend(); ++file) {
     const chunk::ChunkFileMeta& meta = (*file)->meta();
     if (time < meta.first_time || time > meta.last_time) {
       continue;
+    }
+    if (chunk::IsDeleted(masks, meta.last_commit, time)) {
+      break;  // what takes it from this file takes it from older ones as well
     }
     TSDB_ASSIGN_OR_RETURN(const chunk::Columns* columns, ChunkAt(**file, id, time));
     if (columns == nullptr) {
@@ -44,7 +47,7 @@ Result<std::optional<double>> FileLookup::Find(SeriesId id, Timestamp time) {
   return std::optional<double>();
 }
 
-Result<std::optional<Sample>> FileLookup::Newest(SeriesId id) {
+Result<std::optional<Sample>> FileLookup::Newest(SeriesId id, const Masks& masks) {
   std::optional<Sample> newest;
   for (const ChunkFilePtr& file : version_.files) {
     const Timestamp from = newest ? newest->time : kTimestampMin;
@@ -55,11 +58,30 @@ Result<std::optional<Sample>> FileLookup::Newest(SeriesId id) {
     if (rows_.empty()) {
       continue;
     }
-    const auto statistics = rows_.Statistics(rows_.size() - 1);
-    TSDB_RETURN_IF_ERROR(statistics.status().WithContext(file->path()));
-    newest = Sample{rows_.entries.back().last_time, statistics->last};
+    TSDB_ASSIGN_OR_RETURN(const auto found, NewestOfRows(*file, masks));
+    if (found && (!newest || found->time >= newest->time)) {
+      newest = found;
+    }
   }
   return newest;
+}
+
+Result<std::optional<Sample>> FileLookup::NewestOfRows(const chunk::ChunkFileReader& file, const Masks& masks) {
+  for (std::size_t row = rows_.size(); row-- > 0;) {
+    const chunk::ChunkEntry& entry = rows_.entries[row];
+    if (!chunk::Touches(masks, file.meta().last_commit, {entry.first_time, entry.last_time})) {
+      const auto statistics = rows_.Statistics(row);
+      TSDB_RETURN_IF_ERROR(statistics.status().WithContext(file.path()));
+      return std::optional(Sample{entry.last_time, statistics->last});
+    }
+    chunk::Columns columns;
+    TSDB_RETURN_IF_ERROR(file.Read(entry, &columns));
+    chunk::RemoveDeleted(masks, file.meta().last_commit, &columns);
+    if (!columns.empty()) {
+      return std::optional(Sample{columns.times.back(), columns.values.back()});
+    }
+  }
+  return std::optional<Sample>();
 }
 
 }  // namespace tsdb::engine

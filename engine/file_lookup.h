@@ -11,6 +11,7 @@
 #include <optional>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "chunk/columns.h"
 #include "engine/version.h"
@@ -22,10 +23,12 @@ class FileLookup {
  public:
   explicit FileLookup(const Version& version) : version_(version) {}
 
-  /// Value of the series at `time`: the newest file that has one wins.
-  Result<std::optional<double>> Find(SeriesId id, Timestamp time);
+  using Masks = std::vector<chunk::DeletedRange>;
+
+  /// Value of the series at `time`: the newest file that has one wins. `masks`: the deletes of the series (masks.h).
+  Result<std::optional<double>> Find(SeriesId id, Timestamp time, const Masks& masks = {});
   /// Newest sample of the series in files.
-  Result<std::optional<Sample>> Newest(SeriesId id);
+  Result<std::optional<Sample>> Newest(SeriesId id, const Masks& masks = {});
 
  private:
   /// About 16 MiB of samples.
@@ -37,6 +40,8 @@ class FileLookup {
     }
   };
 
+  /// Newest sample of the rows at hand that is not deleted.
+  Result<std::optional<Sample>> NewestOfRows(const chunk::ChunkFileReader& file, const Masks& masks);
   /// The chunk of a file that covers `time`; null when it has none.
   Result<const chunk::Columns*> ChunkAt(const chunk::ChunkFileReader& file, SeriesId id, Timestamp time);
 

@@ -17,33 +17,54 @@ namespace {
 /// A sealed generation as the source of a flush.
 class GenerationSource final : public compaction::SeriesSource {
  public:
-  explicit GenerationSource(const Generation& generation) : series_(generation.SortedSeries()) {}
+  GenerationSource(const Generation& generation, IdSet dead)
+      : series_(generation.SortedSeries()), dead_(std::move(dead)) {}
 
   bool Next(SeriesId* id, chunk::Columns* columns) override {
     if (next_ == series_.size() || !status_.ok()) {
       return false;
     }
     const HeadSeries& series = *series_[next_++];
-    status_ = series.ReadAll(columns);
     *id = series.id();
+    if (dead_.Contains(series.id().value)) {
+      columns->Clear();  // passed over
+      return true;
+    }
+    status_ = series.ReadAll(columns);
     return status_.ok();
   }
   Status status() const override { return status_; }
 
  private:
   std::vector<const HeadSeries*> series_;
+  const IdSet dead_;  // series that ended for good
   std::size_t next_ = 0;
   Status status_;
 };
 
-/// One definition per id, the newest, ascending by id.
-std::vector<SeriesDefinition> SortedDefinitions(const std::vector<SeriesDefinition>& in_commit_order) {
-  std::vector<SeriesDefinition> sorted = in_commit_order;
-  std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
+/// One definition per id, the newest, ascending by id. Of a series that ended in the same generation as it began its
+/// definition stays with the mark: it may come back.
+std::vector<SeriesDefinition> SortedDefinitions(const Generation& generation) {
+  std::vector<SeriesDefinition> sorted = generation.definitions;
+  for (const chunk::Drop& drop : generation.drops) {
+    drop.ids.ForEach([&](std::uint64_t id) {
+      SeriesDefinition& end = sorted.emplace_back();
+      end.id = SeriesId{id};
+      end.commit = drop.commit;
+      end.dropped = true;
+    });
+  }
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto& a, const auto& b) { return std::pair(a.id, a.commit) < std::pair(b.id, b.commit); });
   std::vector<SeriesDefinition> newest;
   for (SeriesDefinition& definition : sorted) {
     if (!newest.empty() && newest.back().id == definition.id) {
-      newest.back() = std::move(definition);
+      if (definition.dropped) {
+        newest.back().dropped = true;
+        newest.back().commit = definition.commit;
+      } else {
+        newest.back() = std::move(definition);
+      }
     } else {
       newest.push_back(std::move(definition));
     }
@@ -112,10 +133,36 @@ void TidyUp(Core& core, CommitNumber flushed) TSDB_REQUIRES(core.flush_mutex) {
   }
 }
 
+// What drops, changes and settings up to the cut left. They are synced before they take effect, so later ones may be in
+// it as well.
+void AddLife(Core& core, chunk::ManifestEdit* edit) TSDB_REQUIRES(core.flush_mutex) {
+  MutexLock life(core.life_mutex);  // none is between its number and its effect
+  MutexLock lock(core.manifest_mutex);
+  const chunk::ManifestState& state = core.manifest->state();
+  std::uint64_t lowest_file = core.file_numbers.next();
+  for (const chunk::ChunkFileMeta& file : state.chunk_files) {
+    lowest_file = std::min(lowest_file, file.number);
+  }
+  core.dropped.Forget(lowest_file);
+  if (std::vector<chunk::Drop> drops = core.dropped.all(); drops != state.drops) {
+    edit->drops = std::move(drops);
+  }
+  if (chunk::RetentionPositions positions = core.retention.positions(); !(positions == state.retention)) {
+    edit->retention = std::move(positions);
+  }
+  const std::shared_ptr<const RetentionRules> rules = core.retention.rules();
+  CreateOptions settings = state.settings;
+  settings.retention = rules->age;
+  settings.bytes_max = rules->bytes_max;
+  if (settings.retention != state.settings.retention || settings.bytes_max != state.settings.bytes_max) {
+    edit->settings = settings;
+  }
+}
+
 Status FlushGeneration(Core& core, const std::shared_ptr<Generation>& generation) TSDB_REQUIRES(core.flush_mutex) {
   TSDB_RETURN_IF_ERROR(SettleGeneration(core, *generation));
-  const std::vector<SeriesDefinition> definitions = SortedDefinitions(generation->definitions);
-  GenerationSource source(*generation);
+  const std::vector<SeriesDefinition> definitions = SortedDefinitions(*generation);
+  GenerationSource source(*generation, core.dropped.Dead());
   compaction::FlushInput input;
   input.database_path = core.path;
   input.store_high = core.store_id.high;
@@ -132,6 +179,8 @@ Status FlushGeneration(Core& core, const std::shared_ptr<Generation>& generation
     edit.last_commit = std::max(edit.last_commit, core.log->last_assigned());
   }
   edit.last_wall_nanos = core.clock->WallNanos();
+  edit.added_tombstones = generation->SortedDeletes();
+  AddLife(core, &edit);
   TSDB_RETURN_IF_ERROR(CommitEdit(core, edit, [&](Version* version) { std::erase(version->sealed, generation); }));
   core.flushed_commit.store(generation->cut.value, std::memory_order_relaxed);
   for (const chunk::ChunkFileMeta& meta : edit.added_chunk_files) {

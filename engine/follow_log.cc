@@ -1,5 +1,9 @@
 #include "engine/follow_log.h"
 
+#include <memory>
+
+#include "engine/retention.h"
+
 namespace tsdb::engine {
 
 Status FollowLogVisitor::OnCommit(CommitNumber commit, std::int64_t /*wall_nanos*/) {
@@ -9,12 +13,60 @@ Status FollowLogVisitor::OnCommit(CommitNumber commit, std::int64_t /*wall_nanos
 
 Status FollowLogVisitor::OnDefinition(const SeriesDefinition& definition) {
   if (definition_ && commit_ <= through_) {
+    core_.dropped.Remove(definition.id);
+    core_.retention.NoteSettings(definition.id, definition.settings);
     definition_(definition);
   }
   return Status::Ok();
 }
 
+// Deletes belong to the pass that takes the samples.
+Status FollowLogVisitor::OnDelete(const wal::DeleteOperation& operation) {
+  if (!wants_puts()) {
+    return Status::Ok();
+  }
+  auto tombstone = std::make_shared<chunk::Tombstone>();
+  tombstone->commit = commit_;
+  tombstone->range = operation.range;
+  tombstone->ids = operation.ids;
+  for (std::size_t stripe = 0; stripe < kStripes; ++stripe) {
+    MutexLock lock(core_.stripes[stripe].mutex);
+    generation_->ApplyDelete(stripe, tombstone);
+  }
+  return Status::Ok();
+}
+
+Status FollowLogVisitor::OnDrop(const wal::DropOperation& operation) {
+  if (definition_ && commit_ <= through_) {
+    chunk::Drop drop;
+    drop.commit = commit_;
+    drop.until_wall_nanos = operation.until_wall_nanos;
+    drop.ids = operation.ids;
+    core_.dropped.End(drop.ids, &drop);
+    drop.ids.ForEach([&](std::uint64_t id) {
+      SeriesDefinition end;
+      end.id = SeriesId{id};
+      end.commit = commit_;
+      end.dropped = true;
+      definition_(end);
+    });
+  }
+  return Status::Ok();
+}
+
+Status FollowLogVisitor::OnFloor(const wal::FloorOperation& operation) {
+  core_.retention.RaiseFloor(operation.floor);
+  return Status::Ok();
+}
+
+Status FollowLogVisitor::OnSettings(const wal::SettingsOperation& operation) {
+  return ApplySettings(operation, &core_.retention);
+}
+
 Status FollowLogVisitor::OnPuts(std::span<const wal::Put> puts) {
+  for (const wal::Put& put : puts) {
+    core_.retention.RaiseNewest(put.time);
+  }
   // Neighbours mostly share a stripe: one hold of its lock serves the run.
   while (!puts.empty()) {
     const std::size_t stripe = StripeOf(puts[0].id);

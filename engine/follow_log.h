@@ -33,6 +33,10 @@ class FollowLogVisitor final : public wal::ReplayVisitor {
   Status OnCommit(CommitNumber commit, std::int64_t wall_nanos) override;
   Status OnPuts(std::span<const wal::Put> puts) override;
   Status OnDefinition(const SeriesDefinition& definition) override;
+  Status OnDelete(const wal::DeleteOperation& operation) override;
+  Status OnDrop(const wal::DropOperation& operation) override;
+  Status OnFloor(const wal::FloorOperation& operation) override;
+  Status OnSettings(const wal::SettingsOperation& operation) override;
 
  private:
   void PutAll(std::span<const wal::Put> puts);

@@ -11,6 +11,7 @@
 #include "engine/follow_log.h"
 #include "engine/lost_edits.h"
 #include "engine/open_index.h"
+#include "engine/retention.h"
 
 namespace tsdb::engine {
 namespace {
@@ -70,7 +71,16 @@ Result<Follower::Outcome> Follower::TryFollow(const chunk::ManifestState& state,
     core_.store_id = store;
     core_.settings = state.settings;
   }
+  if (core_.index == nullptr || state.flushed_commit != flushed_) {
+    TSDB_RETURN_IF_ERROR(TakeRetention(state, &core_.retention));
+    core_.dropped.Set(state.drops);
+  } else {
+    // What the log said since stays; only files may have gone meanwhile.
+    core_.retention.RaiseFloor(state.retention.floor);
+    core_.retention.RaiseBytesFloor(state.retention.bytes_floor);
+  }
   Version version;
+  version.tombstones = std::make_shared<const chunk::TombstoneSet>(state.tombstones);
   TSDB_ASSIGN_OR_RETURN(Outcome outcome, OpenFiles(state, &version));
   if (outcome == Outcome::kDone && core_.index == nullptr) {
     TSDB_ASSIGN_OR_RETURN(outcome, OpenIndex(state));
@@ -92,6 +102,7 @@ Result<Follower::Outcome> Follower::OpenFiles(const chunk::ManifestState& state,
     }
   }
   for (const chunk::ChunkFileMeta& meta : state.chunk_files) {
+    core_.retention.RaiseNewest(meta.last_time);
     if (const auto found = open.find(meta.number); found != open.end()) {
       version->files.push_back(found->second);
       continue;

@@ -4,6 +4,8 @@
 #include <set>
 #include <vector>
 
+#include "engine/masks.h"
+
 namespace tsdb::engine {
 namespace {
 
@@ -33,10 +35,12 @@ Status AllIds(const Version& version, std::set<SeriesId>* ids) {
 Status ReadSeries(const Version& version, SeriesId id, chunk::Columns* out) {
   std::vector<chunk::Columns> sources;
   chunk::ChunkRows rows;
+  const std::vector<chunk::DeletedRange> masks = MasksOf(version, id, TimeRange{});
   for (const ChunkFilePtr& file : version.files) {
     TSDB_RETURN_IF_ERROR(file->Find(id, TimeRange{}, &rows));
     for (const chunk::ChunkEntry& entry : rows.entries) {
       TSDB_RETURN_IF_ERROR(file->Read(entry, &sources.emplace_back()));
+      chunk::RemoveDeleted(masks, file->meta().last_commit, &sources.back());
     }
   }
   const auto add = [&](const Generation& generation) {
@@ -44,7 +48,11 @@ Status ReadSeries(const Version& version, SeriesId id, chunk::Columns* out) {
     return series == nullptr ? Status::Ok() : series->ReadAll(&sources.emplace_back());
   };
   for (const auto& generation : version.sealed) {
+    const std::size_t before = sources.size();
     TSDB_RETURN_IF_ERROR(add(*generation));
+    if (sources.size() != before) {
+      chunk::RemoveDeleted(masks, generation->cut, &sources.back());
+    }
   }
   TSDB_RETURN_IF_ERROR(add(*version.mutable_generation));
   std::vector<chunk::ColumnsView> views;

@@ -7,6 +7,7 @@
 // Thread safety: one per batch; Fetch without locks, Decide under the stripe of the sample.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -38,6 +39,13 @@ class Judge {
   /// True when a batch needs a judge at all.
   static bool Needed(const WriteOptions& options, std::span<const BatchSample> samples);
 
+  /// Notes how far the deletes of the touched stripes are: before the first Fetch of a try.
+  void BeginFetch(const std::array<std::uint8_t, kStripes>& touched);
+  /// True when a delete was ordered on the stripe since: fetch again.
+  bool Outdated(std::size_t stripe, const Stripe& now) const TSDB_REQUIRES(now.mutex) {
+    return now.deletes_ordered != deletes_seen_[stripe];
+  }
+
   /// Looks up what files hold for sample number `i` of the grouped batch. An error refuses the sample.
   Status Fetch(std::size_t i, const BatchSample& sample);
   void Reserve(std::size_t samples) { stored_.resize(samples); }
@@ -52,8 +60,27 @@ class Judge {
   struct Stored {
     std::optional<double> value;    // in files at the sample's time
     std::optional<Sample> newest;   // in files
+    std::vector<chunk::DeletedRange> masks;
+    SeriesSettings settings;        // of a judged series
+    Timestamp visible_from = kTimestampMin;  // older samples are expired
   };
+  struct Filter {
+    std::int64_t time_diff = 0;
+    double value_diff = 0;
+  };
+  bool NeedsNewest(const BatchSample& sample) const {
+    return sample.increment || sample.put.time == kNow || sample.series->judged() || HasWriteFilter(options_);
+  }
+  static bool HasWriteFilter(const WriteOptions& options) {
+    return options.has_ignore && options.ignore_max_time_diff > 0;
+  }
+  Status FetchSettings(SeriesId id, SeriesSettings* settings) const;
+  /// True when the sample says nothing new.
+  bool IsIgnored(const wal::Put& put, const std::optional<Sample>& newest, const Stored& stored,
+                 DuplicatePolicy policy) const;
+
   void Remember(const wal::Put& put);
+  std::vector<chunk::DeletedRange> FindMasks(SeriesId id) const;
   std::optional<double> FindExisting(const Stripe& stripe, const BatchSample& sample, const Stored& stored) const
       TSDB_REQUIRES(stripe.mutex);
   std::optional<Sample> FindNewest(const Stripe& stripe, const BatchSample& sample, const Stored& stored) const
@@ -64,6 +91,8 @@ class Judge {
   FileLookup files_;
   const WriteOptions& options_;
   std::vector<Stored> stored_;
+  std::array<std::uint64_t, kStripes> deletes_seen_{};
+  std::array<bool, kStripes> has_deletes_{};
   bool needs_newest_ = false;                                   // some sample asks for the newest of its series
   DecidedTable decided_;                                        // effects of this batch
   std::unordered_map<std::uint64_t, Sample> newest_decided_;    // of those, per series the newest

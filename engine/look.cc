@@ -45,6 +45,9 @@ void FillStats(const Core& core, Stats* stats) {
     stats->series = *count;
   }
   stats->series_in_memory = core.registry.size();
+  stats->tombstones = version->tombstones->all().size();
+  stats->dropped_series = core.dropped.Count();
+  stats->expired_files = core.expired_files.load(std::memory_order_relaxed);
   stats->samples_in_head = version->mutable_generation->samples();
   const MemoryUse memory = core.Memory();
   stats->head_bytes = static_cast<std::uint64_t>(memory.head);

@@ -11,6 +11,7 @@
 #include "compaction/picker.h"
 #include "engine/flush_job.h"
 #include "engine/publish.h"
+#include "engine/retention.h"
 
 namespace tsdb::engine {
 namespace {
@@ -23,6 +24,7 @@ struct LiveFiles {
   std::vector<chunk::ChunkFileMeta> metas;  // ascending by last commit
   compaction::PickOptions options;
   VersionPtr version;
+  CommitNumber flushed_commit;  // every delete up to here is among the version's tombstones
 
   const chunk::ChunkFileReader* Find(std::uint64_t number) const {
     for (const ChunkFilePtr& file : version->files) {
@@ -42,6 +44,7 @@ LiveFiles FindLiveFiles(Core& core) TSDB_REQUIRES(core.merge_mutex) {
     MutexLock lock(core.manifest_mutex);
     live.metas = core.manifest->state().chunk_files;
     live.version = core.versions.Pin();
+    live.flushed_commit = core.manifest->state().flushed_commit;
   }
   std::ranges::stable_sort(live.metas, {}, &chunk::ChunkFileMeta::last_commit);
   live.options.unit = core.settings.unit;
@@ -60,6 +63,13 @@ LiveFiles FindLiveFiles(Core& core) TSDB_REQUIRES(core.merge_mutex) {
 Status RunPick(Core& core, const LiveFiles& live, const compaction::Pick& pick, bool final_form)
     TSDB_REQUIRES(core.merge_mutex) {
   compaction::MergeInput input;
+  const IdSet dead = core.dropped.Dead();
+  input.tombstones = live.version->tombstones->all();
+  input.dead = &dead;
+  IdSet own = core.retention.own();
+  own |= core.dropped.Waiting();
+  input.floor = core.retention.floor();
+  input.above_floor = &own;
   input.database_path = core.path;
   input.store_high = core.store_id.high;
   input.store_low = core.store_id.low;
@@ -81,7 +91,10 @@ Status RunPick(Core& core, const LiveFiles& live, const compaction::Pick& pick, 
   } else {
     input.outputs.push_back({{pick.span}, pick.level});
   }
-  TSDB_ASSIGN_OR_RETURN(const chunk::ManifestEdit edit, compaction::Merge(input, *core.fs));
+  TSDB_ASSIGN_OR_RETURN(chunk::ManifestEdit edit, compaction::Merge(input, *core.fs));
+  for (chunk::ChunkFileMeta& meta : edit.added_chunk_files) {
+    meta.purged_commit = live.flushed_commit;
+  }
   TSDB_RETURN_IF_ERROR(CommitEdit(core, edit, nullptr));
   core.merges.fetch_add(1, std::memory_order_relaxed);
   for (const chunk::ChunkFileMeta& meta : edit.added_chunk_files) {
@@ -127,9 +140,75 @@ CompactReport Measure(const LiveFiles& live) {
   return report;
 }
 
+/// The next file that holds something nobody is to see any more; null: none does.
+const chunk::ChunkFileMeta* FindImpure(const Core& core, const LiveFiles& live, std::uint64_t number_end) {
+  const bool dead = !core.dropped.Dead().empty();
+  for (const chunk::ChunkFileMeta& meta : live.metas) {
+    if (live.options.unreadable.contains(meta.number) || meta.number >= number_end) {
+      continue;
+    }
+    std::vector<chunk::TombstonePtr> deletes;
+    live.version->tombstones->CollectAfter(std::max(meta.last_commit, meta.purged_commit),
+                                           {meta.first_time, meta.last_time}, &deletes);
+    const bool holds_dead = dead && std::ranges::any_of(core.dropped.all(), [&](const chunk::Drop& drop) {
+      return drop.dead_from_file > meta.number;
+    });
+    if (!deletes.empty() || holds_dead || meta.first_time < core.retention.floor()) {
+      return &meta;
+    }
+  }
+  return nullptr;
+}
+
+/// Writes every such file anew by itself, where it is.
+Status Purge(Core& core, CompactReport* report, Status* damage) TSDB_REQUIRES(core.merge_mutex) {
+  const std::uint64_t number_end = core.file_numbers.next();
+  TSDB_RETURN_IF_ERROR(BuryDropped(core));
+  for (;;) {
+    core.merge_control.cancelled.store(false);
+    if (core.closed.load()) {
+      return Closed();
+    }
+    const LiveFiles live = FindLiveFiles(core);
+    const chunk::ChunkFileMeta* impure = FindImpure(core, live, number_end);
+    if (impure == nullptr) {
+      return Status::Ok();
+    }
+    compaction::Pick pick;
+    pick.files = {impure->number};
+    pick.level = impure->level;
+    pick.span = compaction::IsPartitioned(impure->level)
+                    ? compaction::SpanOf(impure->first_time, impure->level == compaction::kLevelWarmDay
+                                                                 ? compaction::kLevelDay
+                                                                 : impure->level, core.settings.unit)
+                    : TimeRange{};
+    const Status status = RunAndTell(core, live, pick, true);
+    if (status.code() == StatusCode::kCorruption) {
+      *damage = damage->ok() ? status : *damage;
+    } else {
+      TSDB_RETURN_IF_ERROR(status);
+      ++report->merges;
+    }
+  }
+}
+
 }  // namespace
 
+bool MergingIsDue(Core& core) {
+  constexpr std::int64_t kMinuteNanos = 60'000'000'000;
+  const std::int64_t now = core.clock->MonotonicNanos();
+  if (now - core.retention_checked_nanos.load(std::memory_order_relaxed) >= kMinuteNanos && RetentionIsDue(core)) {
+    core.retention_checked_nanos.store(now, std::memory_order_relaxed);
+    return true;
+  }
+  return core.merge_check.exchange(false);
+}
+
 Status MergeInBackground(Core& core) {
+  TSDB_RETURN_IF_ERROR(EnforceRetention(core));
+  if (!core.options.merging) {
+    return Status::Ok();
+  }
   for (;;) {
     MutexLock lock(core.merge_mutex);
     core.merge_control.cancelled.store(false);
@@ -143,7 +222,7 @@ Status MergeInBackground(Core& core) {
       return Status::Ok();
     }
     core.merge_control.keep_going = nullptr;
-    core.merge_control.bytes_per_second.store(0);
+    core.merge_control.bytes_per_second.store(core.options.merge_bytes_per_second);
     if (const Status status = RunAndTell(core, live, pick, false); !status.ok()) {
       core.merge_check.store(true);
       return status.code() == StatusCode::kCancelled ? Status::Ok() : status;
@@ -152,6 +231,9 @@ Status MergeInBackground(Core& core) {
 }
 
 void MergeBeforeClose(Core& core) {
+  if (!core.options.merging) {
+    return;
+  }
   MutexLock lock(core.merge_mutex);
   const LiveFiles live = FindLiveFiles(core);
   const compaction::Pick pick = compaction::PickMerge(live.metas, live.options);
@@ -199,6 +281,9 @@ Result<CompactReport> Compact(Core& core, const CompactOptions& options) {
     }
     rest_is_final |= pick.cut && status.ok();
     report.merges += status.ok() ? 1 : 0;
+  }
+  if (options.purge) {
+    TSDB_RETURN_IF_ERROR(Purge(core, &report, &damage));
   }
   TSDB_RETURN_IF_ERROR(damage);
   const CompactReport after = Measure(FindLiveFiles(core));

@@ -14,8 +14,11 @@
 
 namespace tsdb::engine {
 
-/// Runs merges, one after another, until none is due, merging is paused or the database closed. What failed is to be
-/// tried again later.
+/// True when the files may have become due for a merge, or retention for a look: it has one every minute.
+bool MergingIsDue(Core& core);
+
+/// Enforces retention, then runs merges, one after another, until none is due, merging is paused or the database is
+/// closed. What failed is to be tried again later.
 Status MergeInBackground(Core& core) TSDB_EXCLUDES(core.merge_mutex);
 
 /// Runs the merge that is due when the database closes, if it is a small one: programs that open the database only

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <new>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -59,6 +60,47 @@ std::vector<std::string> AddedFiles(const chunk::ManifestEdit& edit) {
   return names;
 }
 
+bool Overlap(const chunk::ChunkFileMeta& file, const chunk::Tombstone& tombstone) {
+  return file.first_time <= tombstone.range.to && file.last_time >= tombstone.range.from;
+}
+
+/// The tombstones that some of `files` must still be read under.
+std::vector<chunk::TombstonePtr> StillNeeded(const std::vector<chunk::TombstonePtr>& tombstones,
+                                             const std::vector<chunk::ChunkFileMeta>& files) {
+  std::vector<chunk::TombstonePtr> needed;
+  std::ranges::copy_if(tombstones, std::back_inserter(needed), [&](const chunk::TombstonePtr& tombstone) {
+    return std::ranges::any_of(files, [&](const chunk::ChunkFileMeta& file) {
+      return std::max(file.last_commit, file.purged_commit) < tombstone->commit && Overlap(file, *tombstone);
+    });
+  });
+  return needed;
+}
+
+/// Completes an edit with the tombstones that go with it, and leaves out what nobody needs of those that come.
+void RetireTombstones(const chunk::ManifestState& state, chunk::ManifestEdit* edit) {
+  if (state.tombstones.empty() && edit->added_tombstones.empty()) {
+    return;
+  }
+  std::vector<chunk::ChunkFileMeta> files;
+  std::ranges::copy_if(state.chunk_files, std::back_inserter(files), [&](const chunk::ChunkFileMeta& file) {
+    return std::ranges::find(edit->removed_chunk_files, file.number) == edit->removed_chunk_files.end();
+  });
+  files.insert(files.end(), edit->added_chunk_files.begin(), edit->added_chunk_files.end());
+  edit->added_tombstones = StillNeeded(edit->added_tombstones, files);
+  std::set<CommitNumber> kept;
+  for (const chunk::TombstonePtr& tombstone : StillNeeded(state.tombstones, files)) {
+    kept.insert(tombstone->commit);
+  }
+  // Those of one commit go together.
+  std::set<CommitNumber> gone;
+  for (const chunk::TombstonePtr& tombstone : state.tombstones) {
+    if (!kept.contains(tombstone->commit)) {
+      gone.insert(tombstone->commit);
+    }
+  }
+  edit->removed_tombstones.assign(gone.begin(), gone.end());
+}
+
 Status OpenAdded(const Core& core, const chunk::ManifestEdit& edit, std::vector<ChunkFilePtr>* added) {
   for (const chunk::ChunkFileMeta& meta : edit.added_chunk_files) {
     TSDB_ASSIGN_OR_RETURN(ChunkFilePtr file, OpenChunkFile(core, meta.number));
@@ -79,7 +121,7 @@ Result<ChunkFilePtr> OpenChunkFile(const Core& core, std::uint64_t number) {
   return ChunkFilePtr(std::move(file));
 }
 
-Status CommitEdit(Core& core, const chunk::ManifestEdit& edit, const std::function<void(Version*)>& change) {
+Status CommitEdit(Core& core, chunk::ManifestEdit edit, const std::function<void(Version*)>& change) {
   // Opened first: behind the edit nothing may fail.
   std::vector<ChunkFilePtr> added;
   if (Status status = OpenAdded(core, edit, &added); !status.ok()) {
@@ -94,6 +136,15 @@ Status CommitEdit(Core& core, const chunk::ManifestEdit& edit, const std::functi
   std::shared_ptr<Version> version = VersionAfter(*core.versions.Pin(), edit, std::move(added), &retired);
   if (change) {
     change(version.get());
+  }
+  RetireTombstones(core.manifest->state(), &edit);
+  if (!edit.added_tombstones.empty() || !edit.removed_tombstones.empty()) {
+    std::vector<chunk::TombstonePtr> tombstones = core.manifest->state().tombstones;
+    std::erase_if(tombstones, [&](const chunk::TombstonePtr& tombstone) {
+      return std::ranges::find(edit.removed_tombstones, tombstone->commit) != edit.removed_tombstones.end();
+    });
+    tombstones.insert(tombstones.end(), edit.added_tombstones.begin(), edit.added_tombstones.end());
+    version->tombstones = std::make_shared<const chunk::TombstoneSet>(std::move(tombstones));
   }
   if (Status status = core.manifest->Append(edit); !status.ok()) {
     const std::vector<std::string> names = AddedFiles(edit);

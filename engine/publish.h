@@ -20,10 +20,11 @@ namespace tsdb::engine {
 /// Opens a chunk file of the manifest and checks that it is of this database.
 Result<ChunkFilePtr> OpenChunkFile(const Core& core, std::uint64_t number);
 
-/// Makes `edit` durable and swaps in a version with the files it adds and without those it removes; `change` (may be
+/// Makes `edit` durable, completed by the tombstones that nothing needs any more, and swaps in a version with the files
+/// it adds and without those it removes; `change` (may be
 /// empty) changes what else is to be changed in the same step, and must not fail. On error nothing has happened that is
 /// seen; what becomes of the added files is no longer the caller's.
-Status CommitEdit(Core& core, const chunk::ManifestEdit& edit, const std::function<void(Version*)>& change)
+Status CommitEdit(Core& core, chunk::ManifestEdit edit, const std::function<void(Version*)>& change)
     TSDB_EXCLUDES(core.manifest_mutex);
 
 /// Unlinks files that were removed by an edit and are not read any more; with `all` also those still read (their open

@@ -8,6 +8,8 @@
 #include "engine/look.h"
 #include "engine/open.h"
 #include "engine/query/query_result.h"
+#include "engine/retention.h"
+#include "engine/series_change.h"
 #include "engine/usage.h"
 
 namespace tsdb {
@@ -87,7 +89,10 @@ Result<SeriesRef> ReadOnlyDatabase::Undrop(SeriesId, std::string_view) {
 }
 
 Result<std::vector<DroppedSeries>> ReadOnlyDatabase::ListDropped() {
-  return Status::NotSupported("dropped series are not implemented in this version");
+  return Guarded([&]() -> Result<std::vector<DroppedSeries>> {
+    TSDB_RETURN_IF_ERROR(CheckOpen());
+    return ListDroppedSeries(core_);
+  });
 }
 
 Status ReadOnlyDatabase::Rename(SeriesRef, std::string_view) { return ReadOnly("a series cannot be renamed"); }
@@ -95,7 +100,10 @@ Status ReadOnlyDatabase::Rename(SeriesRef, std::string_view) { return ReadOnly("
 Status ReadOnlyDatabase::Alter(SeriesRef, const SeriesChange&) { return ReadOnly("a series cannot be altered"); }
 
 Result<RetentionInfo> ReadOnlyDatabase::GetRetention() {
-  return Status::NotSupported("retention is not implemented in this version");
+  return Guarded([&]() -> Result<RetentionInfo> {
+    TSDB_RETURN_IF_ERROR(CheckOpen());
+    return DescribeRetention(core_);
+  });
 }
 
 Status ReadOnlyDatabase::SetRetention(const Retention&) { return ReadOnly("retention cannot be set"); }

@@ -13,6 +13,7 @@
 #include "engine/lost_edits.h"
 #include "engine/open_index.h"
 #include "engine/publish.h"
+#include "engine/retention.h"
 #include "wal/replay.h"
 
 namespace tsdb::engine {
@@ -73,9 +74,15 @@ class ReplayIntoHead final : public wal::ReplayVisitor {
   }
 
   Status OnDefinition(const SeriesDefinition& definition) override {
-    core_.registry.Insert(definition, RegistryEntry::State::kLive);
+    core_.registry.Replace(definition);
     core_.index->Apply(definition);
+    core_.dropped.Remove(definition.id);
+    core_.retention.NoteSettings(definition.id, definition.settings);
     generation().AddDefinition(definition);
+    if (HeadSeries* series = generation().Find(definition.id)) {
+      series->SetSettings(core_.PolicyOf(definition.settings), Core::IsJudged(definition.settings));
+      series->set_dropped(false);
+    }
     // At once: a flush during replay writes it into the manifest.
     const std::uint64_t next = std::max(core_.next_series_id.load(std::memory_order_relaxed), definition.id.value + 1);
     core_.next_series_id.store(next, std::memory_order_relaxed);
@@ -102,6 +109,50 @@ class ReplayIntoHead final : public wal::ReplayVisitor {
     }
     ApplyWaiting(puts, &begin, puts.size());
     return Status::Ok();
+  }
+
+  Status OnDelete(const wal::DeleteOperation& operation) override {
+    auto tombstone = std::make_shared<chunk::Tombstone>();
+    tombstone->commit = last_;
+    tombstone->range = operation.range;
+    tombstone->ids = operation.ids;
+    for (std::size_t stripe = 0; stripe < kStripes; ++stripe) {
+      generation().ApplyDelete(stripe, tombstone);
+    }
+    return Status::Ok();
+  }
+
+  Status OnDrop(const wal::DropOperation& operation) override {
+    chunk::Drop drop;
+    drop.commit = last_;
+    drop.until_wall_nanos = operation.until_wall_nanos;
+    drop.ids = operation.ids;
+    drop.ids.ForEach([&](std::uint64_t id) {
+      SeriesDefinition end;
+      end.id = SeriesId{id};
+      end.commit = last_;
+      end.dropped = true;
+      core_.index->Apply(end);
+      if (const RegistryEntryPtr entry = core_.registry.FindById(end.id)) {
+        core_.registry.Remove(entry);
+      }
+      if (HeadSeries* series = generation().Find(end.id)) {
+        series->set_dropped(true);
+      }
+    });
+    generation().drops.push_back(drop);
+    core_.retention.ForgetOwn(drop.ids);
+    core_.dropped.End(drop.ids, &drop);
+    return Status::Ok();
+  }
+
+  Status OnFloor(const wal::FloorOperation& operation) override {
+    core_.retention.RaiseFloor(operation.floor);
+    return Status::Ok();
+  }
+
+  Status OnSettings(const wal::SettingsOperation& operation) override {
+    return ApplySettings(operation, &core_.retention);
   }
 
   const std::string& evidence() const { return evidence_; }
@@ -138,6 +189,9 @@ class ReplayIntoHead final : public wal::ReplayVisitor {
     if (ApplyPuts(&generation(), puts.data() + *begin, series_.data(), end - *begin) != end - *begin) {
       throw std::bad_alloc();  // ends the open; nothing is lost with it
     }
+    for (std::size_t i = *begin; i < end; ++i) {
+      core_.retention.RaiseNewest(puts[i].time);
+    }
     core_.recovery.samples += end - *begin;
     *begin = end;
     series_.clear();
@@ -152,7 +206,7 @@ class ReplayIntoHead final : public wal::ReplayVisitor {
       }
       entry = core_.registry.Insert(*found[0], RegistryEntry::State::kLive);
     }
-    return generation().Create(id, core_.PolicyOf(entry->settings));
+    return generation().Create(id, core_.PolicyOf(entry->settings), Core::IsJudged(entry->settings));
   }
 
   Core& core_;
@@ -180,6 +234,10 @@ Status OpenChunkFiles(Core& core, const chunk::ManifestState& state, Version* ve
                                               file.status().ToString(), meta.samples));
   }
   SortFiles(version);
+  version->tombstones = std::make_shared<const chunk::TombstoneSet>(state.tombstones);
+  for (const chunk::ChunkFileMeta& meta : state.chunk_files) {
+    core.retention.RaiseNewest(meta.last_time);
+  }
   return Status::Ok();
 }
 
@@ -320,18 +378,8 @@ Status OpenManifest(Core& core) {
 }  // namespace
 
 Status CheckSettings(const CreateOptions& settings) {
-  if (settings.retention != 0) {
-    return Status::NotSupported("retention is not implemented in this version: leave it 0");
-  }
-  if (settings.bytes_max != 0) {
-    return Status::NotSupported("a byte limit is not implemented in this version: leave bytes_max 0");
-  }
-  return Status::Ok();
-}
-
-Status CheckSettings(const SeriesSettings& settings) {
-  if (settings.retention != 0) {
-    return Status::NotSupported("retention of a series is not implemented in this version: leave it 0");
+  if (settings.retention < 0) {
+    return Status::InvalidArgument("the retention of a database is 0 or more");
   }
   return Status::Ok();
 }
@@ -358,6 +406,8 @@ Result<std::unique_ptr<Core>> Recover(const std::string& path, const OpenOptions
     state = core->manifest->state();
   }
   core->settings = state.settings;
+  TSDB_RETURN_IF_ERROR(TakeRetention(state, &core->retention));
+  core->dropped.Set(state.drops);
   core->store_id = {state.store_high, state.store_low};
   core->next_series_id.store(state.next_series_id, std::memory_order_relaxed);
   core->flushed_commit.store(state.flushed_commit.value, std::memory_order_relaxed);
@@ -371,6 +421,7 @@ Result<std::unique_ptr<Core>> Recover(const std::string& path, const OpenOptions
   for (Stripe& stripe : core->stripes) {
     MutexLock lock(stripe.mutex);
     stripe.generation = version->mutable_generation.get();
+    stripe.sink = &core->subscriptions;
   }
   core->versions.Set(std::move(version));
   TSDB_RETURN_IF_ERROR(OpenIndex(*core, environment, state));

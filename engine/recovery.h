@@ -18,8 +18,7 @@ namespace tsdb::engine {
 Result<std::unique_ptr<Core>> Recover(const std::string& path, const OpenOptions& options,
                                       const Environment& environment);
 
-/// kNotSupported for settings of later versions, kInvalidArgument for impossible ones.
+/// kInvalidArgument for impossible ones.
 Status CheckSettings(const CreateOptions& settings);
-Status CheckSettings(const SeriesSettings& settings);
 
 }  // namespace tsdb::engine

@@ -68,7 +68,7 @@ RegistryEntryPtr Registry::FindById(SeriesId id) const {
   return it->second;
 }
 
-RegistryEntryPtr Registry::Insert(const SeriesDefinition& definition, RegistryEntry::State state) {
+RegistryEntryPtr Registry::MakeEntry(const SeriesDefinition& definition, RegistryEntry::State state) const {
   auto entry = std::make_shared<RegistryEntry>();
   entry->id = definition.id;
   entry->created_by_key = definition.created_by_key;
@@ -77,6 +77,11 @@ RegistryEntryPtr Registry::Insert(const SeriesDefinition& definition, RegistryEn
   entry->hash = definition.created_by_key ? LabelsHash{} : definition.labels.Hash();
   entry->state.store(state, std::memory_order_release);
   Touch(*entry);
+  return entry;
+}
+
+RegistryEntryPtr Registry::Insert(const SeriesDefinition& definition, RegistryEntry::State state) {
+  RegistryEntryPtr entry = MakeEntry(definition, state);
   IdShard& id_shard = ShardOfId(definition.id);
   {
     WriteLock lock(id_shard.mutex);
@@ -119,6 +124,39 @@ void Registry::AddIdentity(const RegistryEntryPtr& entry) {
 
 // Takes the entry out of the maps of identities and of the counts; it is out of by_id already.
 void Registry::Forget(const RegistryEntryPtr& entry) {
+  RemoveIdentity(entry);
+  size_.fetch_sub(1, std::memory_order_relaxed);
+  memory_bytes_.fetch_sub(BytesOf(*entry), std::memory_order_relaxed);
+}
+
+RegistryEntryPtr Registry::ReserveName(const SeriesDefinition& definition) {
+  RegistryEntryPtr entry = MakeEntry(definition, RegistryEntry::State::kOrdered);
+  AddIdentity(entry);
+  return entry;
+}
+
+void Registry::ForgetName(const RegistryEntryPtr& entry) {
+  RemoveIdentity(entry);
+  entry->state.store(RegistryEntry::State::kFailed, std::memory_order_release);
+}
+
+void Registry::Replace(const SeriesDefinition& definition) {
+  const RegistryEntryPtr entry = MakeEntry(definition, RegistryEntry::State::kLive);
+  RegistryEntryPtr old;
+  IdShard& id_shard = ShardOfId(definition.id);
+  {
+    WriteLock lock(id_shard.mutex);
+    old = std::exchange(id_shard.by_id[definition.id.value], entry);
+  }
+  size_.fetch_add(1, std::memory_order_relaxed);
+  memory_bytes_.fetch_add(BytesOf(*entry), std::memory_order_relaxed);
+  if (old != nullptr) {
+    Forget(old);
+  }
+  AddIdentity(entry);
+}
+
+void Registry::RemoveIdentity(const RegistryEntryPtr& entry) {
   if (entry->created_by_key) {
     IdentityShard& shard = ShardOfKey(entry->identity);
     WriteLock lock(shard.mutex);
@@ -132,8 +170,6 @@ void Registry::Forget(const RegistryEntryPtr& entry) {
       shard.by_labels.erase(it);
     }
   }
-  size_.fetch_sub(1, std::memory_order_relaxed);
-  memory_bytes_.fetch_sub(BytesOf(*entry), std::memory_order_relaxed);
 }
 
 void Registry::Remove(const RegistryEntryPtr& entry) {

@@ -58,8 +58,13 @@ class Registry {
   /// Adds a series; when another thread added its id meanwhile, that entry comes back. Throws std::bad_alloc with the
   /// registry as before.
   RegistryEntryPtr Insert(const SeriesDefinition& definition, RegistryEntry::State state);
-  /// Forgets an entry whose record failed.
+  /// Forgets an entry whose record failed, or whose series was dropped.
   void Remove(const RegistryEntryPtr& entry);
+  /// The series has another definition now. Throws std::bad_alloc.
+  void Replace(const SeriesDefinition& definition);
+  /// An entry for a name alone, as kOrdered: who looks the name up finds it taken. Throws std::bad_alloc.
+  RegistryEntryPtr ReserveName(const SeriesDefinition& definition);
+  void ForgetName(const RegistryEntryPtr& entry);
 
   /// One step per flush; entries remember at which age they were used.
   void AdvanceAge() { age_.fetch_add(1, std::memory_order_relaxed); }
@@ -89,7 +94,9 @@ class Registry {
   };
   static std::uint64_t BytesOf(const RegistryEntry& entry);
   void Touch(RegistryEntry& entry) const;
+  RegistryEntryPtr MakeEntry(const SeriesDefinition& definition, RegistryEntry::State state) const;
   void AddIdentity(const RegistryEntryPtr& entry);
+  void RemoveIdentity(const RegistryEntryPtr& entry);
   void Forget(const RegistryEntryPtr& entry);
   void EvictUnusedSince(std::uint64_t age);
   IdentityShard& ShardOfKey(std::string_view key) const;

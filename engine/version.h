@@ -2,7 +2,8 @@
 //
 //   Version ─► mutable generation      (its stripes' locks say what of it is seen)
 //           ├► sealed generations, oldest first
-//           └► chunk files, ascending by last commit
+//           ├► chunk files, ascending by last commit
+//           └► deletes that files are read under
 //
 // Swapped once per cut and once per manifest edit. A reader pins it once and sees each sample once.
 //
@@ -16,6 +17,7 @@
 
 #include "base/mutex.h"
 #include "chunk/chunk_file.h"
+#include "chunk/tombstone.h"
 #include "engine/head/generation.h"
 
 namespace tsdb::engine {
@@ -29,6 +31,8 @@ struct Version {
   // Files the manifest names that were damaged or gone when they were to be opened.
   std::uint64_t files_skipped = 0;
   std::uint64_t samples_skipped = 0;
+  /// Deletes of generations that are in files by now; those of the others stand in the generations.
+  std::shared_ptr<const chunk::TombstoneSet> tombstones = std::make_shared<const chunk::TombstoneSet>();
 };
 
 /// Orders the files as they are read: oldest first, by last commit.

@@ -26,8 +26,52 @@ class Printer final : public RecordVisitor {
                       definition.dropped ? " dropped" : ""));
     return {};
   }
+  Status OnDelete(const DeleteOperation& operation) override {
+    line_(fmt::format("      {} series from {} to {}{}", operation.ids.Count(), operation.range.from,
+                      operation.range.to, Ids(operation.ids)));
+    return {};
+  }
+  Status OnDrop(const DropOperation& operation) override {
+    line_(fmt::format("      {} series, reason {}, may come back until {}{}", operation.ids.Count(),
+                      static_cast<unsigned>(operation.reason), operation.until_wall_nanos, Ids(operation.ids)));
+    return {};
+  }
+  Status OnFloor(const FloorOperation& operation) override {
+    line_(fmt::format("      below {}", operation.floor));
+    return {};
+  }
+  Status OnSettings(const SettingsOperation& operation) override {
+    if (operation.retention) {
+      line_(fmt::format("      retention {}", *operation.retention));
+    }
+    if (operation.bytes_max) {
+      line_(fmt::format("      bytes {}", *operation.bytes_max));
+    }
+    if (operation.classes) {
+      for (const RetentionClass& one : *operation.classes) {
+        line_(fmt::format("      class {} retention {}", one.selector, one.age));
+      }
+    }
+    return {};
+  }
 
  private:
+  /// ": 1, 2, 5", the first ones.
+  static std::string Ids(const IdSet& ids) {
+    constexpr int kShown = 20;
+    std::string text;
+    int shown = 0;
+    ids.ForEach([&](std::uint64_t id) {
+      if (shown < kShown) {
+        text += fmt::format("{}{}", shown == 0 ? ": " : ", ", id);
+      } else if (shown == kShown) {
+        text += ", …";
+      }
+      ++shown;
+    });
+    return text;
+  }
+
   const Line& line_;
 };
 

@@ -9,19 +9,23 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/coding.h"
+#include "base/id_set.h"
 #include "base/series_definition.h"
 #include "tsdb/result.h"
+#include "tsdb/retention.h"
 #include "tsdb/types.h"
 
 namespace tsdb::wal {
 
-/// Numbers never change their meaning and are never reused. Kinds beyond kDefine are reserved: their layouts are fixed
-/// in docs/format/wal.md, readers of this version report them as kNotSupported.
+/// Numbers never change their meaning and are never reused. Kinds 3, 4, 6, 9 to 12 and 14 are reserved: their
+/// layouts stand in docs/format/wal.md, readers of this version report them as kNotSupported.
 enum class OpKind : std::uint8_t {
   kPut = 1,             // samples: (series, time, value)*
   kDefine = 2,          // a series begins, or all of its definition changes
@@ -49,9 +53,40 @@ struct Put {
   double value = 0;
 };
 
+/// Samples of `ids` in `range` that were put by earlier commits go.
+struct DeleteOperation {
+  TimeRange range;
+  IdSet ids;
+};
+
+enum class DropReason : std::uint8_t { kAsked = 0, kExpired = 1, kEmpty = 2 };
+
+/// Series end.
+struct DropOperation {
+  std::int64_t until_wall_nanos = 0;  // they may come back until then; 0: not at all
+  DropReason reason = DropReason::kAsked;
+  IdSet ids;
+};
+
+/// Samples below `floor` are gone for good in the whole database.
+struct FloorOperation {
+  Timestamp floor = 0;
+};
+
+/// Settings of the database that change; one that is not there stays.
+struct SettingsOperation {
+  std::optional<std::int64_t> retention;
+  std::optional<std::uint64_t> bytes_max;
+  std::optional<std::vector<RetentionClass>> classes;
+};
+
 class RecordBuilder {
  public:
   void AddDefinition(const SeriesDefinition& definition);
+  void AddDelete(TimeRange range, const IdSet& ids);
+  void AddDrop(const DropOperation& drop);
+  void AddFloor(const FloorOperation& floor);
+  void AddSettings(const SettingsOperation& settings);
   /// Puts in their order; consecutive ones of near ids and times take few bytes, as do values that are small integers
   /// or have few significant bits; every value is kept bit for bit.
   void AddPuts(std::span<const Put> puts);
@@ -60,10 +95,13 @@ class RecordBuilder {
   void Clear() { bytes_.clear(); }
 
  private:
+  void Add(OpKind kind, std::string_view body);
+
   std::string bytes_;
 };
 
-/// Receives the operations of a record in order. An error ends the visit and is returned.
+/// Receives the operations of a record in order. An error ends the visit and is returned. What a visitor does not
+/// implement is decoded, checked and passed over; one that keeps a state implements all.
 class RecordVisitor {
  public:
   virtual ~RecordVisitor() = default;
@@ -72,6 +110,10 @@ class RecordVisitor {
   virtual Status OnPuts(std::span<const Put> puts) = 0;
   /// `definition.commit` is the record's commit.
   virtual Status OnDefinition(const SeriesDefinition& definition) = 0;
+  virtual Status OnDelete(const DeleteOperation&) { return Status::Ok(); }
+  virtual Status OnDrop(const DropOperation&) { return Status::Ok(); }
+  virtual Status OnFloor(const FloorOperation&) { return Status::Ok(); }
+  virtual Status OnSettings(const SettingsOperation&) { return Status::Ok(); }
 };
 
 /// Takes the next operation apart without looking into its body. False when the bytes are cut off.

@@ -15,6 +15,10 @@ class Forward final : public RecordVisitor {
   bool wants_puts() const override { return to_.wants_puts(); }
   Status OnPuts(std::span<const Put> puts) override { return error_ = to_.OnPuts(puts); }
   Status OnDefinition(const SeriesDefinition& definition) override { return error_ = to_.OnDefinition(definition); }
+  Status OnDelete(const DeleteOperation& operation) override { return error_ = to_.OnDelete(operation); }
+  Status OnDrop(const DropOperation& operation) override { return error_ = to_.OnDrop(operation); }
+  Status OnFloor(const FloorOperation& operation) override { return error_ = to_.OnFloor(operation); }
+  Status OnSettings(const SettingsOperation& operation) override { return error_ = to_.OnSettings(operation); }
   const Status& error() const { return error_; }
 
  private:

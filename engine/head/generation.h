@@ -16,6 +16,8 @@
 #include <vector>
 
 #include "base/series_definition.h"
+#include "chunk/manifest.h"
+#include "chunk/tombstone.h"
 #include "engine/head/head_series.h"
 #include "engine/head/id_table.h"
 #include "tsdb/types.h"
@@ -39,12 +41,22 @@ class Generation {
   const HeadSeries* Find(SeriesId id) const { return shards_[StripeOf(id)].table.Find(id); }
   void Prefetch(SeriesId id) const { shards_[StripeOf(id)].table.Prefetch(id); }
   /// Adds a series without samples; it must not be there.
-  HeadSeries* Create(SeriesId id, DuplicatePolicy policy);
+  HeadSeries* Create(SeriesId id, DuplicatePolicy policy, bool judged = false);
+
+  /// Takes the deleted samples out of the series of a stripe and remembers the delete: files and older generations are
+  /// read under it. A second time changes nothing. Throws std::bad_alloc; to be called again then.
+  void ApplyDelete(std::size_t stripe, const chunk::TombstonePtr& tombstone);
+  /// Deletes applied to a stripe, in commit order.
+  const std::vector<chunk::TombstonePtr>& deletes(std::size_t stripe) const { return shards_[stripe].deletes; }
+  /// All deletes of a sealed generation, each once, in commit order.
+  std::vector<chunk::TombstonePtr> SortedDeletes() const;
 
   /// Everything committed up to here is in this or an older generation. Set by the cut.
   CommitNumber cut;
   /// Definitions of commits up to the cut, in commit order. Guarded by the definition queue's mutex.
   std::vector<SeriesDefinition> definitions;
+  /// Series that ended with commits up to the cut, in commit order. Guarded likewise.
+  std::vector<chunk::Drop> drops;
   /// Counts its memory, too, and that of the change it is in the index.
   void AddDefinition(const SeriesDefinition& definition);
 
@@ -62,6 +74,7 @@ class Generation {
   struct Shard {
     IdTable<HeadSeries> table;
     std::deque<HeadSeries> series;
+    std::vector<chunk::TombstonePtr> deletes;
   };
   const std::uint64_t number_;
   std::array<Shard, kStripes> shards_;

@@ -38,9 +38,11 @@ class LateSamples {
   /// What may lie in `range`.
   Snapshot TakeSnapshot(TimeRange range) const;
 
+  /// Memory behind this object.
+  std::ptrdiff_t MemoryBytes() const;
+
  private:
   void DrainBuffer();
-  std::ptrdiff_t MemoryBytes() const;
 
   std::vector<chunk::HeadChunk> chunks_;
   std::vector<Sample> buffer_;

@@ -51,13 +51,20 @@ void Stripe::Drain() {
     if (state != wal::LogRecord::State::kWritten) {
       continue;
     }
+    if (sink != nullptr && sink->wanted()) [[unlikely]] {
+      Tell(*slice);
+    }
+    if (slice->tombstone != nullptr) {
+      ApplyDelete(*slice);
+      continue;
+    }
     std::size_t applied = 0;
     if (unapplied.empty()) [[likely]] {
       applied = ApplyPuts(slice->generation, slice->puts, slice->series, slice->count);
     }
     for (; applied < slice->count; ++applied) {
       const wal::Put& put = slice->puts[applied];
-      unapplied.push_back({slice->generation, slice->series[applied], put.time, put.value});  // reserved
+      unapplied.push_back({slice->generation, slice->series[applied], put.time, put.value, nullptr, 0});  // reserved
     }
   }
   if (unapplied.empty() && unapplied.capacity() > kKeptUnapplied) {
@@ -65,11 +72,35 @@ void Stripe::Drain() {
   }
 }
 
+void Stripe::Tell(const PendingSlice& slice) {
+  if (slice.tombstone != nullptr) {
+    sink->OnDelete(slice.record->commit(), slice.tombstone->range, slice.tombstone->ids, slice.stripe);
+  } else {
+    sink->OnPuts(slice.record->commit(), slice.puts, slice.count);
+  }
+}
+
+void Stripe::ApplyDelete(const PendingSlice& slice) {
+  if (unapplied.empty()) {
+    try {
+      slice.generation->ApplyDelete(slice.stripe, slice.tombstone);
+      return;
+    } catch (const std::bad_alloc&) {
+      // What was done stays; all of it is done again.
+    }
+  }
+  unapplied.push_back({slice.generation, nullptr, 0, 0, slice.tombstone, slice.stripe});  // reserved
+}
+
 bool Stripe::Settle() {
   std::size_t done = 0;
   try {
     for (; done < unapplied.size(); ++done) {
-      const UnappliedPut& put = unapplied[done];
+      const Unapplied& put = unapplied[done];
+      if (put.tombstone != nullptr) {
+        put.generation->ApplyDelete(put.stripe, put.tombstone);
+        continue;
+      }
       put.generation->AddMemory(put.series->Put(put.time, put.value));
       put.generation->AddSamples(1);
     }

@@ -19,26 +19,43 @@
 
 namespace tsdb::engine {
 
-/// The samples of one batch that belong to one stripe; lives in the batch until it left the queue.
+/// The samples of one batch that belong to one stripe, or a delete; lives in the operation until it left the queue.
 struct PendingSlice {
   const wal::LogRecord* record = nullptr;
   Generation* generation = nullptr;
   const wal::Put* puts = nullptr;
   HeadSeries* const* series = nullptr;
   std::size_t count = 0;
+  /// Not null: a delete, and no samples.
+  chunk::TombstonePtr tombstone = nullptr;
+  std::size_t stripe = 0;  // of a delete
   PendingSlice* next = nullptr;
 };
 
-/// A sample that is logged and found no memory when it was to be applied.
-struct UnappliedPut {
+/// A sample or a delete that is logged and found no memory when it was to be applied.
+struct Unapplied {
   Generation* generation = nullptr;
   HeadSeries* series = nullptr;
   Timestamp time = 0;
   double value = 0;
+  chunk::TombstonePtr tombstone = nullptr;
+  std::size_t stripe = 0;  // of a delete
+};
+
+/// Hears what a stripe applies, under its lock, in commit order. Does not throw.
+class EffectSink {
+ public:
+  virtual ~EffectSink() = default;
+  /// Cheap.
+  virtual bool wanted() const = 0;
+  virtual void OnPuts(CommitNumber commit, const wal::Put* puts, std::size_t count) = 0;
+  virtual void OnDelete(CommitNumber commit, TimeRange range, const IdSet& ids, std::size_t stripe) = 0;
 };
 
 struct Stripe {
   Mutex mutex;
+  /// Set before the stripe is used; null: nobody hears.
+  EffectSink* sink = nullptr;
   /// The mutable generation as this stripe sees it; changed by a cut, which holds all stripes.
   Generation* generation TSDB_GUARDED_BY(mutex) = nullptr;
   PendingSlice* front TSDB_GUARDED_BY(mutex) = nullptr;
@@ -46,10 +63,15 @@ struct Stripe {
 
   /// What is logged must be applied: when memory runs out in Drain, the rest waits here, oldest first. Room for all
   /// that is queued was reserved before it was logged. While it is not empty the stripe cannot be read.
-  std::vector<UnappliedPut> unapplied TSDB_GUARDED_BY(mutex);
+  std::vector<Unapplied> unapplied TSDB_GUARDED_BY(mutex);
   std::size_t queued TSDB_GUARDED_BY(mutex) = 0;  // samples between front and back
 
-  /// Before a record with `puts` samples for this stripe is numbered. Throws std::bad_alloc.
+  /// Deletes ordered so far: who looked something up before is to look again when it rose.
+  std::uint64_t deletes_ordered TSDB_GUARDED_BY(mutex) = 0;
+  /// Likewise drops.
+  std::uint64_t drops_ordered TSDB_GUARDED_BY(mutex) = 0;
+
+  /// Before a record with `puts` samples (or deletes) for this stripe is numbered. Throws std::bad_alloc.
   void ReserveFor(std::size_t puts) TSDB_REQUIRES(mutex);
   void Push(PendingSlice* slice) TSDB_REQUIRES(mutex) {
     slice->next = nullptr;
@@ -60,6 +82,8 @@ struct Stripe {
   /// Applies the slices at the front whose record is written and drops those whose record failed, up to the first that
   /// is still pending. Does not throw.
   void Drain() TSDB_REQUIRES(mutex);
+  void ApplyDelete(const PendingSlice& slice) TSDB_REQUIRES(mutex);
+  void Tell(const PendingSlice& slice) TSDB_REQUIRES(mutex);
   /// Tries again to apply what found no memory; false when something is still left. Does not throw.
   bool Settle() TSDB_REQUIRES(mutex);
 };

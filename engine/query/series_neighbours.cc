@@ -50,6 +50,8 @@ Result<std::unique_ptr<SeriesReader>> SeriesReader::OpenBeside(TimeRange range) 
   auto reader = std::make_unique<SeriesReader>(plan_, nullptr, counts_);
   reader->id_ = id_;
   reader->range_ = range;
+  reader->visible_from_ = visible_from_;
+  reader->masks_ = masks_;
   reader->memory_views_ = memory_views_;
   TSDB_RETURN_IF_ERROR(reader->FindChunks(nullptr));
   for (const Source& source : sources_) {
@@ -121,6 +123,7 @@ Result<std::optional<Number>> SeriesReader::Nearest(Timestamp time, bool backwar
   for (const Source& source : sources_) {
     far = backwards ? std::min(far, source.first) : std::max(far, source.last);
   }
+  far = std::max(far, visible_from_);
   std::uint64_t span = 1 << 16;
   while (backwards ? edge > far : edge < far) {
     TimeRange range;

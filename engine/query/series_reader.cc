@@ -4,6 +4,9 @@
 #include <limits>
 #include <utility>
 
+#include "engine/masks.h"
+#include "engine/retention.h"
+
 namespace tsdb::engine {
 
 namespace {
@@ -16,8 +19,11 @@ constexpr std::size_t kMergeSamples = 1 << 16;
 }  // namespace
 
 Status SeriesReader::Open(SeriesId id, TimeRange range, bool neighbours, const PartJudge* judge) {
+  TSDB_ASSIGN_OR_RETURN(visible_from_, VisibleFrom(core_, version_, id));
+  range.from = std::max(range.from, visible_from_);
   id_ = id;
   range_ = range;
+  masks_.clear();
   sources_.clear();
   memory_.clear();
   memory_views_.clear();
@@ -30,12 +36,12 @@ Status SeriesReader::Open(SeriesId id, TimeRange range, bool neighbours, const P
   if (range.empty()) {
     return Status::Ok();
   }
-  TSDB_RETURN_IF_ERROR(FindChunks(judge));
   // What lies outside the range is kept for neighbours: it must be of the same moment.
-  range_ = neighbours ? TimeRange{} : range;
+  range_ = neighbours ? TimeRange{visible_from_, kTimestampMax} : range;
   const Status head = ReadHead();
   range_ = range;
   TSDB_RETURN_IF_ERROR(head);
+  TSDB_RETURN_IF_ERROR(FindChunks(judge));
   SortSources();
   for (std::size_t i = 0; i < sources_.size() && !summaries_.empty(); ++i) {
     if (sources_[i].file != nullptr && sources_[i].rows == nullptr && !Alone(i)) {
@@ -62,7 +68,8 @@ Result<bool> SeriesReader::TakeSummary(const ChunkFilePtr& file, std::uint32_t a
   }
   const Timestamp first = summary->first_time;
   const Timestamp last = summary->last_time;
-  if (!judge.MayAnswer({first, last, last, last, true, true, true}) || !judge.Answers(WholeOf(*summary))) {
+  if (chunk::Touches(masks_, file->meta().last_commit, {first, last}) ||
+      !judge.MayAnswer({first, last, last, last, true, true, true}) || !judge.Answers(WholeOf(*summary))) {
     return false;
   }
   counts_->chunks += summary->chunks;
@@ -78,8 +85,10 @@ void SeriesReader::AddRows(const chunk::ChunkFileReader* file, std::uint32_t age
   for (std::size_t i = begin; i < end; ++i) {
     const chunk::ChunkEntry& entry = rows->entries[i];
     if (plan_.filter.MayPass(entry.first_time, entry.last_time)) {
+      const bool masked =
+          chunk::Touches(masks_, file->meta().last_commit, {entry.first_time, entry.last_time});
       sources_.push_back({entry.first_time, entry.last_time, file, rows, static_cast<std::uint32_t>(i), age,
-                          entry.count, false});
+                          entry.count, masked});
     }
   }
   counts_->chunks += end - begin;
@@ -136,15 +145,20 @@ Status SeriesReader::ReadHead() {
       take(*generation);
     }
     take(*version_.mutable_generation);
+    masks_ = MasksOf(version_, id_, range_);
   }
   auto age = static_cast<std::uint32_t>(version_.files.size());
-  for (const HeadSeries::Snapshot& snapshot : snapshots) {
+  for (std::size_t i = 0; i < snapshots.size(); ++i) {
+    const HeadSeries::Snapshot& snapshot = snapshots[i];
     ++age;
     if (snapshot.chunks.empty() && snapshot.late.empty()) {
       continue;
     }
     chunk::Columns columns;
     TSDB_RETURN_IF_ERROR(DecodeSnapshot(snapshot, range_, &columns));
+    if (i < version_.sealed.size()) {
+      chunk::RemoveDeleted(masks_, version_.sealed[i]->cut, &columns);
+    }
     if (!columns.empty()) {
       counts_->samples_in_memory += columns.size();
       memory_.push_back(std::move(columns));
@@ -398,6 +412,16 @@ Status SeriesReader::ReadSource(const Source& source, TimeRange clip, chunk::Col
   TSDB_RETURN_IF_ERROR(source.file->ReadPages(*source.rows, source.row, source.row + 1, clip, scratch));
   counts_->samples_decoded += scratch->size();
   *view = chunk::Slice(scratch->view(), clip);
+  if (source.masked) {
+    if (undeleted_.size() < scratch_.size()) {
+      undeleted_.resize(scratch_.size());
+    }
+    chunk::Columns& left = undeleted_[static_cast<std::size_t>(scratch - scratch_.data())];
+    left.times.assign(view->times.begin(), view->times.end());
+    left.values.assign(view->values.begin(), view->values.end());
+    chunk::RemoveDeleted(masks_, source.file->meta().last_commit, &left);
+    *view = {left.times, left.values};
+  }
   return plan_.Spend(scratch->size());
 }
 

@@ -20,6 +20,7 @@
 #include "chunk/chunk_rows.h"
 #include "chunk/column_buffer.h"
 #include "chunk/columns.h"
+#include "chunk/tombstone.h"
 #include "engine/core.h"
 #include "engine/query/bucket_state.h"
 #include "engine/query/directory_cache.h"
@@ -129,6 +130,7 @@ class SeriesReader {
   Status LoadStatistics(const Source& source);
   bool Refuses(const chunk::ValueStatistics& values) const;
   bool PassesAll(const chunk::ValueStatistics& values) const;
+  /// `scratch`: one of scratch_.
   Status ReadSource(const Source& source, TimeRange clip, chunk::ColumnBuffer* scratch, chunk::ColumnsView* view);
   void Give(chunk::ColumnsView view);
   Result<std::optional<Number>> NearestInRange(TimeRange range, bool backwards, bool numbers);
@@ -142,6 +144,8 @@ class SeriesReader {
 
   SeriesId id_;
   TimeRange range_;
+  Timestamp visible_from_ = kTimestampMin;     // what is older has expired
+  std::vector<chunk::DeletedRange> masks_;     // deletes of the series, of the same moment as the head
   std::deque<chunk::Columns> memory_;
   std::vector<chunk::ColumnsView> memory_views_;  // of this reader's memory_, or of that it was opened beside
   std::deque<chunk::ChunkRows> rows_;  // one per file with chunks; the first rows_used_ are
@@ -166,6 +170,7 @@ class SeriesReader {
   chunk::Columns merged_;
   chunk::Columns filtered_;
   std::vector<chunk::ColumnBuffer> scratch_;
+  std::vector<chunk::Columns> undeleted_;      // of masked sources, by the position in scratch_
   Status status_;
 };
 

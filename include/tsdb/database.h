@@ -72,7 +72,7 @@ class Database {
   virtual Result<DeleteReport> Delete(std::span<const SeriesRef> series, TimeRange range,
                                       const DeleteOptions& options = {}) = 0;
   /// Ends series: their keys and labels are free at once, appends by their refs give kDropped, no listing knows them.
-  /// Their ids are never given again.
+  /// Their ids are never given again. This and the changes below are synced before they are acknowledged.
   virtual Result<DropReport> Drop(const Selector& selector, const DropOptions& options = {}) = 0;
   virtual Result<DropReport> Drop(std::span<const SeriesRef> series, const DropOptions& options = {}) = 0;
   /// Brings a dropped series back with all its samples, under its own key or, if it was created by key, under `key`.
@@ -83,8 +83,8 @@ class Database {
   /// Gives a series created by key another one. kAlreadyExists, kDropped, kInvalidArgument (it was created by labels:
   /// these are its name).
   virtual Status Rename(SeriesRef series, std::string_view key) = 0;
-  /// Changes labels or settings of a series. kDropped, kInvalidArgument (an impossible value; labels of a series created
-  /// by labels). When the retention changes, what is expired at that moment stays gone.
+  /// Changes labels or settings of a series. kDropped, kInvalidArgument (an impossible value; labels of a series
+  /// created by labels). When the retention changes, what is expired at that moment stays gone.
   virtual Status Alter(SeriesRef series, const SeriesChange& change) = 0;
 
   virtual Result<RetentionInfo> GetRetention() = 0;

@@ -53,8 +53,8 @@ struct OpenOptions {
   std::int64_t future_limit_ms = 24ll * 3600 * 1000;
   /// Background flushes, syncs, merges and retention. Default true; without it the caller runs Flush() (tests).
   bool background = true;
-  /// Merges in the background. Default true; Compact works either way. Without it files stay as flushed and queries have
-  /// more of them to read.
+  /// Merges in the background. Default true; Compact works either way. Without it files stay as flushed and queries
+  /// have more of them to read.
   bool merging = true;
   /// Most bytes background merges write in a second; 0: as many as they can. Default 0.
   std::uint64_t merge_bytes_per_second = 0;
@@ -80,11 +80,12 @@ struct SeriesSettings {
   /// Age after which samples expire, counted from the series' own newest sample, in units; 0: that of the database.
   std::int64_t retention = 0;
   /// A sample newer than the newest by at most this much in time (units), and different from it by at most
-  /// ignore_max_value_diff, is ignored, if the policy is `last`. Only when ignore_max_time_diff is not 0. Each sample then
-  /// costs a look at the newest.
+  /// ignore_max_value_diff, is ignored, if the policy is `last`. Only when ignore_max_time_diff is not 0. Each sample
+  /// then costs a look at the newest.
   std::int64_t ignore_max_time_diff = 0;
   double ignore_max_value_diff = 0;
-  /// A series into which nothing was written for so long is dropped, in milliseconds of the clock; 0: never.
+  /// A series whose newest sample is older than this is dropped, in units, counted from the "now" of retention.h; 0:
+  /// never. One without samples stays.
   std::int64_t expiry = 0;
   friend bool operator==(const SeriesSettings&, const SeriesSettings&) = default;
 };

@@ -1,9 +1,9 @@
 // Retention: how long samples are kept, for the whole database, for series that match a selector, and in bytes.
 //
 // A sample is expired when it is older than its age allows, counted back from "now": the clock, but at most the newest
-// sample of the database, and never going back. A series with a retention of its own (SeriesSettings::retention) counts
-// from its own newest sample instead. Exactly as old as allowed is kept. Expired samples are not read, cannot be written
-// and cost no space once the files that hold nothing else are removed.
+// sample of the database, and never going back. A series with a retention of its own (SeriesSettings::retention)
+// counts from its own newest sample instead. Exactly as old as allowed is kept. Expired samples are not read, cannot be
+// written and cost no space once the files that hold nothing else are removed.
 //
 // Thread safety: plain values.
 #pragma once
@@ -41,8 +41,8 @@ struct RetentionInfo {
   Timestamp now = kTimestampMin;
   /// Samples below it are gone for good and refused; kTimestampMin: none are.
   Timestamp floor = kTimestampMin;
-  /// The clock made a step that cannot be told from a wrong one: expired samples are hidden but not removed until it has
-  /// been steady for 24 hours, or AcceptClock was called.
+  /// The clock made a step that cannot be told from a wrong one: expired samples are hidden but not removed until it
+  /// has been steady for 24 hours, or AcceptClock was called.
   bool clock_in_doubt = false;
 };
 

@@ -36,15 +36,13 @@ struct DeleteReport {
 inline constexpr std::int64_t kDropGraceMs = 3600ll * 1000;
 
 struct DropOptions {
-  /// Time in which Undrop may bring the series back, in milliseconds of the clock; 0: not at all. Until then its samples
-  /// keep their space. Default one hour.
+  /// Time in which Undrop may bring the series back, in milliseconds of the clock; 0: not at all. Until then its
+  /// samples keep their space. Default one hour.
   std::int64_t grace_ms = kDropGraceMs;
   /// Count the samples that go: reads all of them. Default: off.
   bool count_samples = false;
   /// Only count; nothing is changed.
   bool dry_run = false;
-  Durability durability = Durability::kInterval;
-  bool has_durability = false;
 };
 
 struct DropReport {

@@ -1,8 +1,8 @@
 // Subscription: the samples of some series as they are committed, for caches, alerts and copies.
 //
 // Effects arrive in commit order per series: what was stored, with the commit that did it; a delete that concerned the
-// series as a range. A subscriber that is too slow loses the oldest ones waiting and is told so: it reads what it missed
-// with a query.
+// series as a range. A subscriber that is too slow loses the oldest ones waiting and is told so: it reads what it
+// missed with a query.
 //
 // Thread safety: the callback runs in one thread of the subscription, one call at a time; it may use the database but
 // not end its own subscription.

@@ -46,8 +46,20 @@ TEST(SeriesDefinition, LeavesTheCommitToTheContainer) {
   EXPECT_EQ(decoded.commit, CommitNumber{99});
 }
 
-TEST(SeriesDefinition, OfADroppedSeriesOnlyTheIdIsKept) {
+TEST(SeriesDefinition, OfADroppedSeriesThatIsToComeBackAllIsKept) {
   SeriesDefinition dropped = Example();
+  dropped.dropped = true;
+  std::string bytes;
+  EncodeDefinition(dropped, &bytes);
+  SeriesDefinition decoded;
+  decoded.commit = dropped.commit;
+  ASSERT_TRUE(Decode(bytes, &decoded));
+  EXPECT_EQ(decoded, dropped);
+}
+
+TEST(SeriesDefinition, OfADroppedSeriesOnlyTheIdIsKept) {
+  SeriesDefinition dropped;
+  dropped.id = SeriesId{7};
   dropped.dropped = true;
   std::string bytes;
   EncodeDefinition(dropped, &bytes);

@@ -27,6 +27,17 @@ void RunThroughErrors(MemoryFileSystem* fs, std::uint64_t first, std::uint64_t c
       *failures += (step % 18 == 17 ? db->Compact().status() : db->Flush()).ok() ? 0 : 1;
       continue;
     }
+    if (step % 5 == 4) {
+      const RandomEnd end = NextEnd(workload);
+      bool durable = false;
+      if (engine::Run(*db, end, Durability::kNone, &durable).ok()) {
+        oracle.Change([&](Contents* contents) { end.Apply(contents); });
+      } else {
+        ++*failures;
+      }
+      ASSERT_EQ(ReadAll(*db), oracle.contents()) << "step " << step;
+      continue;
+    }
     const RandomBatch batch = workload.Next(step % 3 == 0 ? Durability::kAlways : Durability::kNone);
     const auto result = engine::Run(*db, batch);
     if (result.ok()) {

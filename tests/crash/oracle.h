@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -49,11 +50,27 @@ class Oracle {
   std::size_t Apply(const std::vector<OracleOp>& ops) {
     std::size_t refused = 0;
     for (const OracleOp& op : ops) {
-      refused += ApplyOne(op, &contents_) ? 0 : 1;
+      const bool taken = !(refuses && refuses(op, contents_)) && ApplyOne(op, &contents_);
+      refused += taken ? 0 : 1;
     }
     prefixes_.push_back(contents_);
     return refused;
   }
+  /// Another acknowledged operation: counts as a batch.
+  void Change(const std::function<void(Contents*)>& change) {
+    change(&contents_);
+    prefixes_.push_back(contents_);
+  }
+  /// What the last operation did goes on.
+  void Amend(const std::function<void(Contents*)>& change) {
+    change(&contents_);
+    if (!prefixes_.empty()) {
+      prefixes_.back() = contents_;
+    }
+  }
+  /// Tells which samples are refused beside what policies refuse; may be empty.
+  std::function<bool(const OracleOp&, const Contents&)> refuses;
+
   /// Contents if `ops` had been taken in as well.
   Contents With(const std::vector<OracleOp>& ops) const {
     Contents contents = contents_;

@@ -98,13 +98,11 @@ class Simulation {
           << "a crash of the process lost acknowledged batches";
       oracle_.Forget(*prefix);
     } else {
-      const auto came_back = std::find_if(failed_.begin(), failed_.end(), [&](const std::vector<OracleOp>& ops) {
-        return found == oracle_.With(ops);
-      });
+      const auto came_back = std::find(failed_.begin(), failed_.end(), found);
       ASSERT_NE(came_back, failed_.end()) << "no prefix of at least " << durable_ << " of " << oracle_.batches()
                                           << " batches, nor all of them with one of " << failed_.size()
                                           << " that failed\n" << Difference(found, oracle_.contents());
-      oracle_.Apply(*came_back);
+      oracle_.Change([&](Contents* contents) { *contents = found; });
     }
     failed_.clear();
     nothing_is_lost_ = false;
@@ -159,6 +157,17 @@ class Simulation {
           return;
         }
         [[fallthrough]];
+      case 3:
+        ASSERT_NO_FATAL_FAILURE(End());
+        break;
+      case 4:
+        if (Below(3) == 0) {
+          const Status status = db_->Compact().status();
+          Tell("compact: " + status.ToString());
+          durable_ = status.ok() ? oracle_.batches() : durable_;
+          break;
+        }
+        [[fallthrough]];
       default:
         ASSERT_NO_FATAL_FAILURE(Append());
     }
@@ -176,7 +185,7 @@ class Simulation {
     if (!result.ok()) {
       ASSERT_TRUE(cut_is_planned_ || faults_are_planned_) << result.status().ToString();
       if (result.status().code() != StatusCode::kNoSpace) {
-        failed_.push_back(batch.ops);
+        failed_.push_back(oracle_.With(batch.ops));
       }
       return;
     }
@@ -194,6 +203,36 @@ class Simulation {
     if (durability == Durability::kAlways) {
       durable_ = oracle_.batches();
     }
+  }
+
+  /// A delete or a drop.
+  void End() {
+    const RandomEnd end = NextEnd(workload_);
+    const Durability durability = static_cast<Durability>(Below(3));
+    bool durable = false;
+    const CommitNumber before = db_->GetStats().last_commit;
+    const Status status = engine::Run(*db_, end, durability, &durable);
+    Tell(std::string(end.drop ? "drop " : "delete ") + end.selector.ToString() + ": " + status.ToString());
+    if (!status.ok()) {
+      ASSERT_TRUE(cut_is_planned_ || faults_are_planned_) << status.ToString();
+      if (status.code() != StatusCode::kNoSpace) {
+        Contents with = oracle_.contents();
+        end.Apply(&with);
+        failed_.push_back(with);
+      }
+      return;
+    }
+    const std::size_t batches = oracle_.batches();
+    oracle_.Change([&](Contents* contents) { end.Apply(contents); });
+    if (db_->GetStats().last_commit == before) {
+      return;  // nothing was selected, so nothing was written
+    }
+    if (!failed_.empty()) {
+      failed_.clear();
+      durable_ = batches;
+    }
+    last_commit_ = db_->GetStats().last_commit;
+    durable_ = durable ? oracle_.batches() : durable_;
   }
 
   /// A clean close, or none: both lose nothing.
@@ -228,7 +267,7 @@ class Simulation {
   FakeClock clock_;
   Oracle oracle_;
   std::size_t durable_ = 0;                    // batches that must be there after any cut
-  std::vector<std::vector<OracleOp>> failed_;  // since writing last worked
+  std::vector<Contents> failed_;  // contents with what failed since writing last worked
   CommitNumber last_commit_;
   std::string history_;
   bool nothing_is_lost_ = false;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <functional>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -17,7 +18,7 @@ constexpr int kSteps = 40;
 struct Outcome {
   Oracle oracle;
   std::size_t durable = 0;           // batches acknowledged under `always`, or flushed
-  std::vector<OracleOp> unanswered;  // the batch that was cut
+  std::function<void(Contents*)> unanswered;  // what the operation that was cut does
   bool closed = false;
 };
 
@@ -47,10 +48,21 @@ Outcome RunScript(MemoryFileSystem* fs) {
       continue;
     }
     const Durability durability = step % 3 == 0 ? Durability::kAlways : static_cast<Durability>(step % 2);
+    if (step % 5 == 4) {
+      const RandomEnd end = NextEnd(workload);
+      bool durable = false;
+      if (!Run(**db, end, durability, &durable).ok()) {
+        outcome.unanswered = [end](Contents* contents) { end.Apply(contents); };
+        return outcome;
+      }
+      outcome.oracle.Change([&](Contents* contents) { end.Apply(contents); });
+      outcome.durable = durable ? outcome.oracle.batches() : outcome.durable;
+      continue;
+    }
     const RandomBatch batch = workload.Next(durability);
     const auto result = Run(**db, batch);
     if (!result.ok()) {
-      outcome.unanswered = batch.ops;
+      outcome.unanswered = [with = outcome.oracle.With(batch.ops)](Contents* contents) { *contents = with; };
       return outcome;
     }
     outcome.oracle.Apply(batch.ops);
@@ -120,7 +132,11 @@ std::string CheckRecovered(MemoryFileSystem* fs, const Outcome& outcome) {
   if (!found.ok()) {
     return found.status().ToString();
   }
-  if (!outcome.oracle.FindPrefix(*found, outcome.durable) && *found != outcome.oracle.With(outcome.unanswered)) {
+  Contents with_the_last = outcome.oracle.contents();
+  if (outcome.unanswered) {
+    outcome.unanswered(&with_the_last);
+  }
+  if (!outcome.oracle.FindPrefix(*found, outcome.durable) && *found != with_the_last) {
     return fmt::format("neither a prefix of at least {} of {} batches, nor all of them with the one without answer",
                        outcome.durable, outcome.oracle.batches());
   }

@@ -51,6 +51,51 @@ class Workload {
   Timestamp clock_ = -50;
 };
 
+/// A delete or a drop of some of the workload's series.
+struct RandomEnd {
+  bool drop = false;  // of one series; else samples go
+  Selector selector;
+  TimeRange range;
+
+  /// What it does to the contents.
+  void Apply(Contents* contents) const {
+    for (auto series = contents->begin(); series != contents->end();) {
+      Samples& samples = series->second;
+      if (!selector.is_key() || selector.key() == series->first) {
+        samples.erase(drop ? samples.begin() : samples.lower_bound(range.from),
+                      drop ? samples.end() : samples.upper_bound(range.to));
+      }
+      series = samples.empty() ? contents->erase(series) : std::next(series);
+    }
+  }
+};
+
+inline RandomEnd NextEnd(Workload& workload) {
+  RandomEnd end;
+  end.drop = workload.Below(3) == 0;
+  if (end.drop || workload.Below(2) == 0) {
+    end.selector = Selector::ForKey(Labels{{"__name__", "m"}, {"i", std::to_string(workload.Below(6))}}.CanonicalKey());
+  }
+  end.range.from = static_cast<Timestamp>(workload.Below(60)) - 60;
+  end.range.to = end.range.from + static_cast<Timestamp>(workload.Below(30));
+  return end;
+}
+
+/// Runs it; `*durable` when it is synced then.
+inline Status Run(Database& db, const RandomEnd& end, Durability durability, bool* durable) {
+  if (end.drop) {
+    TSDB_ASSIGN_OR_RETURN(const DropReport report, db.Drop(end.selector));
+    *durable = report.commit.value != 0;
+    return Status::Ok();
+  }
+  DeleteOptions options;
+  options.has_durability = true;
+  options.durability = durability;
+  TSDB_ASSIGN_OR_RETURN(const DeleteReport report, db.Delete(end.selector, end.range, options));
+  *durable = durability == Durability::kAlways && report.commit.value != 0;
+  return Status::Ok();
+}
+
 /// Runs a batch by labels (increments by ref, which the series must exist for).
 inline Result<AppendResult> Run(Database& db, const RandomBatch& random) {
   WriteBatch batch;

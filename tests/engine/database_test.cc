@@ -260,15 +260,15 @@ TEST_F(DatabaseTest, AggregatesPerBucketAlsoBeforeTheEpoch) {
   check(30, {{-170, 2}, {-70, 2}, {30, 2}});
 }
 
-TEST_F(DatabaseTest, OptionsOfLaterVersionsAreRefusedNotStored) {
+TEST_F(DatabaseTest, ImpossibleOptionsAreRefusedNotStored) {
   SeriesSettings settings;
-  settings.retention = 5;
-  EXPECT_EQ(db_->CreateSeries(Series("r"), settings).status().code(), StatusCode::kNotSupported);
+  settings.retention = -5;
+  EXPECT_EQ(db_->CreateSeries(Series("r"), settings).status().code(), StatusCode::kInvalidArgument);
   EXPECT_EQ(db_->Resolve(Series("r")).status().code(), StatusCode::kNotFound);
   OpenOptions options = QuietOptions();
-  options.create.retention = 1;
+  options.create.retention = -1;
   EXPECT_EQ(OpenDatabase("/other", options, MemoryEnvironment(&fs_, &clock_)).status().code(),
-            StatusCode::kNotSupported);
+            StatusCode::kInvalidArgument);
 }
 
 TEST_F(DatabaseTest, ASecondOpenIsRefusedAndAForeignFolderIsLeftAlone) {

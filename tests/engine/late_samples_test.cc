@@ -61,7 +61,7 @@ TEST(LateSamples, AnyOrderOfArrivalGivesTheLastValueOfEachTime) {
       const auto from = static_cast<Timestamp>(random() % 6000);
       ExpectSame(series, model, {from, from + static_cast<Timestamp>(random() % 900)});
     }
-    EXPECT_EQ(series.newest_time(), model.rbegin()->first);
+    EXPECT_EQ(series.Newest()->time, model.rbegin()->first);
     ASSERT_TRUE(series.Newest().has_value());
     EXPECT_EQ(series.Newest()->value, model.rbegin()->second);
     EXPECT_GE(bytes, 0);

@@ -27,7 +27,7 @@ void MakeLog(MemoryFileSystem& fs) {
   builder.AddPuts(std::vector<Put>{{{5}, 1'700'000'000'000, 21.5}, {{5}, 1'700'000'015'000, -3}});
   ASSERT_TRUE(WriteOne(*log, builder.payload()).status.ok());
   ASSERT_TRUE(WriteNext(*log).status.ok());
-  ASSERT_TRUE(WriteOne(*log, std::string("\x07\x02zz", 4)).status.ok());
+  ASSERT_TRUE(WriteOne(*log, std::string("\x09\x02zz", 4)).status.ok());
 }
 
 TEST(Dump, PrintsEveryGroupWithItsOperations) {
@@ -40,7 +40,7 @@ TEST(Dump, PrintsEveryGroupWithItsOperations) {
         "1700000000000000000",
         "@80 commits 1-1 (1) ", "previous 0 synced 0", "    define ", "series 5 key cpu\n", "    put ",
         "series 5 time 1700000000000 value 21.5\n", "series 5 time 1700000015000 value -3\n", "commits 2-2 (1) ",
-        "previous 1 synced 1", "    delete 2 bytes\n      not shown: kind 7"}) {
+        "previous 1 synced 1", "    rule-set 2 bytes\n      not shown: kind 9"}) {
     EXPECT_NE(dumped.text.find(part), std::string::npos) << part << "\nin\n" << dumped.text;
   }
 }

@@ -178,7 +178,7 @@ TEST(ReplaySegments, ReturnsAnOperationOfALaterVersionWithItsPlace) {
   MemoryFileSystem fs;
   auto log = MustOpen(fs);
   ASSERT_TRUE(WriteNext(*log).status.ok());
-  ASSERT_TRUE(WriteOne(*log, std::string("\x07\x00", 2)).status.ok());
+  ASSERT_TRUE(WriteOne(*log, std::string("\x09\x00", 2)).status.ok());
   Recorder recorder;
   const auto report = Replay(fs, kDirectory, {kStore, {}, {}}, recorder);
   EXPECT_EQ(report.status().code(), StatusCode::kNotSupported);
