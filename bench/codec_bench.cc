@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/memory_file_system.h"
+#include "chunk/chunk_file.h"
 #include "chunk/codec_kernels.h"
 #include "chunk/column_codec.h"
 #include "chunk/columns.h"
@@ -104,6 +106,47 @@ void BM_DecodeOnePage(benchmark::State& state) {
   state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations() * kPageSamples));
 }
 BENCHMARK(BM_DecodeOnePage)->Arg(0)->Arg(1);
+
+/// Opening a file of many chunks: header, footer and the index of the directory, from memory.
+void BM_OpenChunkFile(benchmark::State& state) {
+  const auto chunks = static_cast<std::uint64_t>(state.range(0));
+  constexpr std::uint64_t kChunksPerSeries = 10;
+  MemoryFileSystem fs;
+  const std::string path = "000001.chunk";
+  const auto step = [&state](const Status& status) {
+    if (!status.ok()) {
+      state.SkipWithError(status.ToString().c_str());
+    }
+    return status.ok();
+  };
+  ChunkFileOptions options;
+  options.number = 1;
+  auto writer = ChunkFileWriter::Create(fs, path, options);
+  if (!step(writer.status())) {
+    return;
+  }
+  std::mt19937_64 random(1);
+  for (std::uint64_t i = 0; i < chunks; ++i) {
+    const std::uint64_t place = i % kChunksPerSeries;
+    const auto first = static_cast<Timestamp>(1'700'000'000'000 + 120'000 * place);
+    const std::vector<Timestamp> times = {first, first + 10'000, first + 20'000 + static_cast<Timestamp>(random() % 9)};
+    const std::vector<double> values = {static_cast<double>(random() % 1000) / 10, 5, 6};
+    if (!step((*writer)->Add({1 + i / kChunksPerSeries}, {times, values}))) {
+      return;
+    }
+  }
+  if (!step((*writer)->Finish().status())) {
+    return;
+  }
+  for (auto _ : state) {
+    auto reader = ChunkFileReader::Open(fs, path);
+    if (!step(reader.status())) {
+      return;
+    }
+    state.counters["memory"] = static_cast<double>((*reader)->memory_bytes());
+  }
+}
+BENCHMARK(BM_OpenChunkFile)->Arg(1'000'000)->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace tsdb::chunk

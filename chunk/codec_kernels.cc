@@ -14,6 +14,7 @@
 #include "base/coding.h"
 #include "chunk/bit_instructions.h"
 #include "chunk/bit_stream.h"
+#include "chunk/column_layout.h"
 #include "chunk/decimal.h"
 
 namespace tsdb::chunk {
@@ -117,6 +118,42 @@ void ToScaledDecimals(const std::uint64_t* q, std::size_t count, double factor, 
   }
 }
 
+void BaseToDecimals(const std::uint32_t* u, double base, const DecimalScale& scale, double* out) {
+  for (std::size_t i = 0; i < kBlockValues; ++i) {
+    const double product = (base + static_cast<double>(static_cast<std::int32_t>(u[i]))) * scale.factor;
+    out[i] = (product + scale.offset) / scale.power;
+  }
+}
+
+void RunningSumToDecimals(const std::uint32_t* u, double base, double start, const DecimalScale& scale, double* out) {
+  std::uint32_t sum = 0;
+  for (std::size_t i = 0; i < kBlockValues; ++i) {
+    sum += u[i];
+    start += base;
+    const double product = (start + static_cast<double>(static_cast<std::int32_t>(sum))) * scale.factor;
+    out[i] = (product + scale.offset) / scale.power;
+  }
+}
+
+void JoinHalves(const std::uint32_t* low, const std::uint32_t* high, std::uint64_t base, std::uint64_t* out) {
+  for (std::size_t i = 0; i < kBlockValues; ++i) {
+    out[i] = base + (std::uint64_t{low[i]} | std::uint64_t{high[i]} << 32);
+  }
+}
+
+void SumUp(std::uint64_t* q, std::size_t count, std::uint64_t start) {
+  for (std::size_t i = 0; i < count; ++i) {
+    start += q[i];
+    q[i] = start;
+  }
+}
+
+void ToOrdered(const std::uint64_t* q, std::size_t count, std::uint64_t factor, std::uint64_t offset, double* out) {
+  for (std::size_t i = 0; i < count; ++i) {
+    out[i] = FromOrderedBits(q[i] * factor + offset);
+  }
+}
+
 void MatchDecimals(const double* values, std::size_t count, double power, std::int64_t* decimals,
                    std::uint64_t* misses) {
   for (std::size_t i = 0; i < count; ++i) {
@@ -133,8 +170,22 @@ void MatchDecimals(const double* values, std::size_t count, double power, std::i
   }
 }
 
-constexpr CodecKernels kScalarKernels = {"scalar",   Unpack,     Pack,       AddBase,          AddBaseSigned,
-                                         RunningSum, ToDecimals, ToScaledDecimals, MatchDecimals};
+constexpr CodecKernels kScalarKernels = {
+    .name = "scalar",
+    .unpack = Unpack,
+    .pack = Pack,
+    .add_base = AddBase,
+    .add_base_signed = AddBaseSigned,
+    .running_sum = RunningSum,
+    .to_decimals = ToDecimals,
+    .to_scaled_decimals = ToScaledDecimals,
+    .base_to_decimals = BaseToDecimals,
+    .running_sum_to_decimals = RunningSumToDecimals,
+    .join_halves = JoinHalves,
+    .sum_up = SumUp,
+    .to_ordered = ToOrdered,
+    .match_decimals = MatchDecimals,
+};
 
 std::atomic<const CodecKernels*>& Chosen() {
   static std::atomic<const CodecKernels*> chosen{Avx2Kernels() != nullptr ? Avx2Kernels() : &kScalarKernels};

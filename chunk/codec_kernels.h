@@ -14,6 +14,13 @@ namespace tsdb::chunk {
 
 inline constexpr std::size_t kBlockValues = 256;
 
+/// How an integer becomes a value: (integer · factor + offset) / power, the product and the sum exact.
+struct DecimalScale {
+  double factor = 1;
+  double offset = 0;
+  double power = 1;
+};
+
 struct CodecKernels {
   const char* name;
   /// Unpacks 256 values of `width` 0..32 bits; reads 32·width bytes.
@@ -31,6 +38,18 @@ struct CodecKernels {
   /// out[i] = (double(q[i]) · factor + offset) / power with IntegerToDouble, product and sum rounded on their own.
   void (*to_scaled_decimals)(const std::uint64_t* q, std::size_t count, double factor, double offset, double power,
                              double* out);
+  /// The value of base + u[i], u signed. Every integer on the way is at most 2^51.
+  void (*base_to_decimals)(const std::uint32_t* u, double base, const DecimalScale& scale, double* out);
+  /// The values of a running sum as in running_sum. Every integer on the way is at most 2^51.
+  void (*running_sum_to_decimals)(const std::uint32_t* u, double base, double start, const DecimalScale& scale,
+                                  double* out);
+  /// out[i] = base + low[i] + high[i] · 2^32.
+  void (*join_halves)(const std::uint32_t* low, const std::uint32_t* high, std::uint64_t base, std::uint64_t* out);
+  /// Running sum in place: q[i] += start + q[0] + … + q[i - 1].
+  void (*sum_up)(std::uint64_t* q, std::size_t count, std::uint64_t start);
+  /// out[i] = FromOrderedBits(q[i] · factor + offset).
+  void (*to_ordered)(const std::uint64_t* q, std::size_t count, std::uint64_t factor, std::uint64_t offset,
+                     double* out);
   /// Rounds values to decimals of an exponent: decimals[i], and a bit in misses[i / 64] unless exact.
   void (*match_decimals)(const double* values, std::size_t count, double power, std::int64_t* decimals,
                          std::uint64_t* misses);

@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 
 #include "chunk/bit_stream.h"
+#include "chunk/decimal.h"
 #include "chunk/integer_block_plan.h"
 #include "chunk/integer_blocks.h"
 
@@ -76,7 +78,64 @@ bool IntegerBlockReader::Next(std::size_t count, std::uint64_t* out) {
   if (!ReadHeader()) {
     return false;
   }
-  return count == kBlockValues ? ReadLanes(out) : ReadStream(count, out);
+  if (count != kBlockValues) {
+    return ReadStream(count, out);
+  }
+  std::string_view packed;
+  if (!ReadPacked(&packed)) {
+    return false;
+  }
+  if (FitsInWords()) {
+    alignas(32) std::uint32_t words[kBlockValues];
+    UnpackWords(packed, words);
+    WordsToIntegers(words, out);
+  } else {
+    LanesToIntegers(packed, out);
+  }
+  return true;
+}
+
+bool IntegerBlockReader::NextDecimals(std::size_t count, const DecimalScale& scale, double* out) {
+  const CodecKernels& kernels = Kernels();
+  alignas(32) std::uint64_t q[kBlockValues];
+  if (count != kBlockValues) {
+    if (!ReadHeader() || !ReadStream(count, q)) {
+      return false;
+    }
+  } else {
+    std::string_view packed;
+    if (!ReadHeader() || !ReadPacked(&packed)) {
+      return false;
+    }
+    if (FitsInWords()) {
+      alignas(32) std::uint32_t words[kBlockValues];
+      UnpackWords(packed, words);
+      if (ExactInDoubles(scale)) {
+        const auto base = static_cast<double>(static_cast<std::int64_t>(base_));
+        if (order_ == 0) {
+          kernels.base_to_decimals(words, base, scale, out);
+        } else {
+          const auto start = static_cast<double>(static_cast<std::int64_t>(value_));
+          kernels.running_sum_to_decimals(words, base, start, scale, out);
+          std::uint32_t sum = 0;
+          for (const std::uint32_t word : words) {
+            sum += word;
+          }
+          value_ += kBlockValues * base_ + static_cast<std::uint64_t>(std::int64_t{static_cast<std::int32_t>(sum)});
+        }
+        return true;
+      }
+      WordsToIntegers(words, q);
+    } else {
+      LanesToIntegers(packed, q);
+    }
+  }
+  if (scale.factor == 1 && scale.offset == 0) {
+    kernels.to_decimals(q, count, scale.power, out);
+  } else {
+    kernels.to_scaled_decimals(q, count, scale.factor, scale.offset, scale.power, out);
+  }
+  return true;
 }
 
 bool IntegerBlockReader::ReadHeader() {
@@ -166,26 +225,42 @@ bool IntegerBlockReader::ReadPatches(std::size_t count) {
   return true;
 }
 
-bool IntegerBlockReader::ReadLanes(std::uint64_t* out) {
+bool IntegerBlockReader::ReadPacked(std::string_view* packed) {
+  return reader_->ReadBytes(kBlockValues / 8 * width_, packed) && (!patched_ || ReadPatches(kBlockValues));
+}
+
+/// What the block adds to its base, patches included, is a signed number of 32 bits, and so is its running sum.
+bool IntegerBlockReader::FitsInWords() const {
+  return order_ <= 1 && width_ + patch_bits_ <= (order_ == 0 ? 31u : kRunningSumBits);
+}
+
+void IntegerBlockReader::UnpackWords(std::string_view packed, std::uint32_t* words) const {
+  Kernels().unpack(width_, packed.data(), words);
+  for (std::size_t k = 0; k < patch_count_; ++k) {
+    words[patch_at_[k]] += static_cast<std::uint32_t>(patch_[k]);
+  }
+}
+
+void IntegerBlockReader::WordsToIntegers(const std::uint32_t* words, std::uint64_t* out) {
+  if (order_ == 0) {
+    Kernels().add_base_signed(words, base_, out);
+  } else {
+    Kernels().running_sum(words, base_, value_, out);
+    value_ = out[kBlockValues - 1];
+  }
+}
+
+/// No integer of a block that fits in words leaves the doubles' exact ones on the way to its value.
+bool IntegerBlockReader::ExactInDoubles(const DecimalScale& scale) const {
+  const double base = std::fabs(static_cast<double>(static_cast<std::int64_t>(base_)));
+  const double start = order_ == 0 ? 0 : std::fabs(static_cast<double>(static_cast<std::int64_t>(value_)));
+  const double most = start + static_cast<double>(kBlockValues) * base + 0x1p31;
+  return most * std::fabs(scale.factor) + std::fabs(scale.offset) <= static_cast<double>(kDecimalMax / 2);
+}
+
+void IntegerBlockReader::LanesToIntegers(std::string_view packed, std::uint64_t* out) {
   const CodecKernels& kernels = Kernels();
-  std::string_view packed;
-  if (!reader_->ReadBytes(kBlockValues / 8 * width_, &packed) || (patched_ && !ReadPatches(kBlockValues))) {
-    return false;
-  }
   alignas(32) std::uint32_t low[kBlockValues];
-  if (width_ + patch_bits_ <= (order_ == 0 ? 31u : kRunningSumBits) && order_ <= 1) {
-    kernels.unpack(width_, packed.data(), low);
-    for (std::size_t k = 0; k < patch_count_; ++k) {
-      low[patch_at_[k]] += static_cast<std::uint32_t>(patch_[k]);
-    }
-    if (order_ == 0) {
-      kernels.add_base_signed(low, base_, out);
-    } else {
-      kernels.running_sum(low, base_, value_, out);
-      value_ = out[kBlockValues - 1];
-    }
-    return true;
-  }
   if (width_ <= 32) {
     kernels.unpack(width_, packed.data(), low);
     kernels.add_base(low, base_, out);
@@ -193,15 +268,12 @@ bool IntegerBlockReader::ReadLanes(std::uint64_t* out) {
     alignas(32) std::uint32_t high[kBlockValues];
     kernels.unpack(32, packed.data(), low);
     kernels.unpack(width_ - 32, packed.data() + kBlockValues / 8 * std::size_t{32}, high);
-    for (std::size_t i = 0; i < kBlockValues; ++i) {
-      out[i] = base_ + (std::uint64_t{low[i]} | std::uint64_t{high[i]} << 32);
-    }
+    kernels.join_halves(low, high, base_, out);
   }
   for (std::size_t k = 0; k < patch_count_; ++k) {
     out[patch_at_[k]] += patch_[k];
   }
   Integrate(kBlockValues, out);
-  return true;
 }
 
 bool IntegerBlockReader::ReadStream(std::size_t count, std::uint64_t* out) {
@@ -233,22 +305,12 @@ void IntegerBlockReader::Integrate(std::size_t count, std::uint64_t* out) {
   if (order_ == 0) {
     return;
   }
-  std::uint64_t value = value_;
-  if (order_ == 1) {
-    for (std::size_t i = 0; i < count; ++i) {
-      value += out[i];
-      out[i] = value;
-    }
-  } else {
-    std::uint64_t delta = delta_;
-    for (std::size_t i = 0; i < count; ++i) {
-      delta += out[i];
-      value += delta;
-      out[i] = value;
-    }
-    delta_ = delta;
+  if (order_ == 2) {
+    Kernels().sum_up(out, count, delta_);
+    delta_ = out[count - 1];
   }
-  value_ = value;
+  Kernels().sum_up(out, count, value_);
+  value_ = out[count - 1];
 }
 
 }  // namespace tsdb::chunk

@@ -33,10 +33,17 @@ class IntegerBlockReader {
   bool Open(ByteReader* reader, int order);
   /// The next `count` (1 to 256; less than 256 only in the last block) integers. False when the bytes are damaged.
   bool Next(std::size_t count, std::uint64_t* out);
+  /// The next `count` integers as values. False when the bytes are damaged.
+  bool NextDecimals(std::size_t count, const DecimalScale& scale, double* out);
 
  private:
   bool ReadHeader();
-  bool ReadLanes(std::uint64_t* out);
+  bool ReadPacked(std::string_view* packed);
+  bool FitsInWords() const;
+  void UnpackWords(std::string_view packed, std::uint32_t* words) const;
+  void WordsToIntegers(const std::uint32_t* words, std::uint64_t* out);
+  void LanesToIntegers(std::string_view packed, std::uint64_t* out);
+  bool ExactInDoubles(const DecimalScale& scale) const;
   bool ReadStream(std::size_t count, std::uint64_t* out);
   bool ReadPatches(std::size_t count);
   bool ReadPatchPositions(std::size_t count);

@@ -114,31 +114,42 @@ Status ReadCorrections(ByteReader* reader, unsigned flags, std::size_t count, co
 /// Integers of a column to its values.
 class ToValues {
  public:
-  ToValues(const ColumnHeader& header, bool bits)
-      : bits_(bits),
-        divisor_(header.divisor),
-        offset_(header.offset),
-        power_(bits ? 1 : kPowersOfTen[header.exponent]) {}
+  ToValues(const ColumnHeader& header, bool bits) : bits_(bits), factor_(header.divisor), offset_(header.offset) {
+    if (!bits) {
+      scale_ = {.factor = static_cast<double>(header.divisor),
+                .offset = static_cast<double>(static_cast<std::int64_t>(header.offset)),
+                .power = kPowersOfTen[header.exponent]};
+    }
+  }
 
   void operator()(const std::uint64_t* q, std::size_t count, double* out) const {
     if (bits_) {
-      for (std::size_t k = 0; k < count; ++k) {
-        out[k] = FromOrderedBits(q[k] * divisor_ + offset_);
-      }
-    } else if (divisor_ == 1) {
-      kernels_.to_decimals(q, count, power_, out);
+      kernels_.to_ordered(q, count, factor_, offset_, out);
+    } else if (factor_ == 1 && offset_ == 0) {
+      kernels_.to_decimals(q, count, scale_.power, out);
     } else {
-      kernels_.to_scaled_decimals(q, count, static_cast<double>(divisor_),
-                                  static_cast<double>(static_cast<std::int64_t>(offset_)), power_, out);
+      kernels_.to_scaled_decimals(q, count, scale_.factor, scale_.offset, scale_.power, out);
     }
+  }
+  /// The next values of a sequence of blocks. False when the bytes are damaged.
+  bool Next(IntegerBlockReader* blocks, std::size_t count, double* out) const {
+    if (!bits_) {
+      return blocks->NextDecimals(count, scale_, out);
+    }
+    alignas(32) std::array<std::uint64_t, kBlockValues> q;
+    if (!blocks->Next(count, q.data())) {
+      return false;
+    }
+    (*this)(q.data(), count, out);
+    return true;
   }
 
  private:
   const CodecKernels& kernels_ = Kernels();
   const bool bits_;
-  const std::uint64_t divisor_;
+  const std::uint64_t factor_;
   const std::uint64_t offset_;
-  const double power_;
+  DecimalScale scale_;
 };
 
 bool ReadBlocks(ByteReader* reader, int order, std::size_t count, const ToValues& to_values, double* out) {
@@ -146,13 +157,10 @@ bool ReadBlocks(ByteReader* reader, int order, std::size_t count, const ToValues
   if (!blocks.Open(reader, order)) {
     return false;
   }
-  alignas(32) std::array<std::uint64_t, kBlockValues> q;
   for (std::size_t i = 0; i < count; i += kBlockValues) {
-    const std::size_t here = std::min(kBlockValues, count - i);
-    if (!blocks.Next(here, q.data())) {
+    if (!to_values.Next(&blocks, std::min(kBlockValues, count - i), out + i)) {
       return false;
     }
-    to_values(q.data(), here, out + i);
   }
   return true;
 }

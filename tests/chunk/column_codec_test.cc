@@ -369,97 +369,7 @@ TEST(ColumnCodec, RandomBytesAreDecodedOrRefused) {
 }
 
 /// Everything below runs with the scalar kernels too and must give the same bits.
-class KernelTwins : public ::testing::Test {
- protected:
-  void SetUp() override {
-    if (Avx2Kernels() == nullptr) {
-      GTEST_SKIP() << "this machine has no AVX2";
-    }
-  }
-  void TearDown() override { UseScalarKernels(false); }
-};
-
-TEST_F(KernelTwins, PackAndUnpackTheSameBytesAtEveryWidth) {
-  shapes::Random random(13);
-  for (unsigned width = 0; width <= 32; ++width) {
-    std::array<std::uint32_t, kBlockValues> in;
-    for (auto& v : in) {
-      v = static_cast<std::uint32_t>(random() & LowMask(width));
-    }
-    const Exact fast(std::string(32 * width, 'f'));
-    const Exact plain(std::string(32 * width, 'p'));
-    Avx2Kernels()->pack(width, in.data(), fast.data.get());
-    ScalarKernels().pack(width, in.data(), plain.data.get());
-    ASSERT_EQ(fast.view(), plain.view()) << width;
-    std::array<std::uint32_t, kBlockValues> fast_out;
-    std::array<std::uint32_t, kBlockValues> plain_out;
-    Avx2Kernels()->unpack(width, fast.data.get(), fast_out.data());
-    ScalarKernels().unpack(width, fast.data.get(), plain_out.data());
-    ASSERT_EQ(fast_out, in) << width;
-    ASSERT_EQ(plain_out, in) << width;
-  }
-}
-
-TEST_F(KernelTwins, SumAndConvertToTheSameBits) {
-  shapes::Random random(14);
-  for (int round = 0; round < 300; ++round) {
-    std::array<std::uint32_t, kBlockValues> u;
-    for (auto& v : u) {
-      v = static_cast<std::uint32_t>(random() % 4'000'000) - 2'000'000;
-    }
-    std::array<std::uint64_t, kBlockValues> fast;
-    std::array<std::uint64_t, kBlockValues> plain;
-    const std::uint64_t base = random();
-    const std::uint64_t start = random();
-    Avx2Kernels()->running_sum(u.data(), base, start, fast.data());
-    ScalarKernels().running_sum(u.data(), base, start, plain.data());
-    ASSERT_EQ(fast, plain);
-    Avx2Kernels()->add_base(u.data(), base, fast.data());
-    ScalarKernels().add_base(u.data(), base, plain.data());
-    ASSERT_EQ(fast, plain);
-    Avx2Kernels()->add_base_signed(u.data(), base, fast.data());
-    ScalarKernels().add_base_signed(u.data(), base, plain.data());
-    ASSERT_EQ(fast, plain);
-    // Integers of all sizes, those no encoder writes included.
-    for (auto& v : fast) {
-      v = random() >> Below(random, 64);
-      v = Below(random, 2) == 0 ? v : 0 - v;
-    }
-    std::array<double, kBlockValues> fast_out;
-    std::array<double, kBlockValues> plain_out;
-    const std::size_t count = Below(random, kBlockValues + 1);
-    const double power = std::pow(10.0, static_cast<double>(Below(random, 18)));
-    Avx2Kernels()->to_decimals(fast.data(), count, power, fast_out.data());
-    ScalarKernels().to_decimals(fast.data(), count, power, plain_out.data());
-    ASSERT_EQ(std::memcmp(fast_out.data(), plain_out.data(), count * sizeof(double)), 0);
-    Avx2Kernels()->to_scaled_decimals(fast.data(), count, 4096, -17, power, fast_out.data());
-    ScalarKernels().to_scaled_decimals(fast.data(), count, 4096, -17, power, plain_out.data());
-    ASSERT_EQ(std::memcmp(fast_out.data(), plain_out.data(), count * sizeof(double)), 0);
-  }
-}
-
-TEST_F(KernelTwins, MatchTheSameDecimals) {
-  shapes::Random random(15);
-  for (int round = 0; round < 600; ++round) {
-    const std::size_t count = 1 + Below(random, 300);
-    const std::vector<double> values = shapes::Values(random, round % shapes::kValueShapes, count);
-    std::vector<std::int64_t> fast(count);
-    std::vector<std::int64_t> plain(count);
-    std::vector<std::uint64_t> fast_misses((count + 63) / 64);
-    std::vector<std::uint64_t> plain_misses((count + 63) / 64);
-    const double power = std::pow(10.0, static_cast<double>(Below(random, 18)));
-    Avx2Kernels()->match_decimals(values.data(), count, power, fast.data(), fast_misses.data());
-    ScalarKernels().match_decimals(values.data(), count, power, plain.data(), plain_misses.data());
-    ASSERT_EQ(fast_misses, plain_misses);
-    for (std::size_t i = 0; i < count; ++i) {
-      if (std::isfinite(values[i])) {
-        ASSERT_EQ(fast[i], plain[i]);
-      }
-    }
-  }
-}
-
-TEST_F(KernelTwins, EncodeAndDecodeColumnsAlike) {
+TEST(EncodeValues, GivesTheSameBytesWithScalarKernels) {
   const std::uint64_t seed = 16;
   SCOPED_TRACE("seed " + std::to_string(seed));
   shapes::Random random(seed);
@@ -474,6 +384,7 @@ TEST_F(KernelTwins, EncodeAndDecodeColumnsAlike) {
     ASSERT_EQ(fast.bytes, plain.bytes);
     ASSERT_TRUE(RoundTrips(values)) << "round " << round;
   }
+  UseScalarKernels(false);
 }
 
 }  // namespace
