@@ -7,7 +7,12 @@
 #include <cstring>
 #include <utility>
 
+#if defined(__x86_64__) && defined(__GNUC__)
+#include <cpuid.h>
+#endif
+
 #include "base/coding.h"
+#include "chunk/bit_instructions.h"
 #include "chunk/bit_stream.h"
 #include "chunk/decimal.h"
 
@@ -143,6 +148,20 @@ const CodecKernels& ScalarKernels() { return kScalarKernels; }
 void UseScalarKernels(bool scalar) {
   const CodecKernels* best = Avx2Kernels() != nullptr ? Avx2Kernels() : &kScalarKernels;
   Chosen().store(scalar ? &kScalarKernels : best, std::memory_order_relaxed);
+  internal::use_bit_instructions.store(!scalar && HasBitInstructions(), std::memory_order_relaxed);
+}
+
+bool HasBitInstructions() {
+#if defined(__x86_64__) && defined(__GNUC__)
+  unsigned a = 0;
+  unsigned b = 0;
+  unsigned c = 0;
+  unsigned d = 0;
+  const bool lzcnt = __get_cpuid(0x80000001, &a, &b, &c, &d) != 0 && (c >> 5 & 1) != 0;
+  return lzcnt && __builtin_cpu_supports("bmi") != 0 && __builtin_cpu_supports("bmi2") != 0;
+#else
+  return false;
+#endif
 }
 
 }  // namespace tsdb::chunk

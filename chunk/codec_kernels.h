@@ -41,7 +41,7 @@ const CodecKernels& Kernels();
 const CodecKernels& ScalarKernels();
 /// Null when the machine or the build has none.
 const CodecKernels* Avx2Kernels();
-/// True: Kernels() gives the scalar ones from now on.
+/// True: Kernels() gives the scalar ones from now on, and no bit instructions are used (chunk/bit_instructions.h).
 void UseScalarKernels(bool scalar);
 
 }  // namespace tsdb::chunk

@@ -6,6 +6,7 @@
 #include <new>
 #include <utility>
 
+#include "chunk/bit_instructions.h"
 #include "chunk/decimal.h"
 
 namespace tsdb::chunk {
@@ -47,7 +48,7 @@ HeadChunk& HeadChunk::operator=(HeadChunk&& other) noexcept {
     std::free(words_);
     words_ = std::exchange(other.words_, nullptr);
     used_bits_ = std::exchange(other.used_bits_, 0);
-    capacity_ = std::exchange(other.capacity_, 0);
+    full_bits_ = std::exchange(other.full_bits_, 0);
     last_time_ = other.last_time_;
     decimal_ = other.decimal_;
     last_bits_ = other.last_bits_;
@@ -55,11 +56,14 @@ HeadChunk& HeadChunk::operator=(HeadChunk&& other) noexcept {
     time_state_ = std::exchange(other.time_state_, head::kFirstState);
     forecast_ = std::exchange(other.forecast_, {});
     count_ = std::exchange(other.count_, 0);
+    rest_from_ = std::exchange(other.rest_from_, 0);
+    at_rest_ = std::exchange(other.at_rest_, false);
     exponent_ = std::exchange(other.exponent_, 0);
     raw_values_ = std::exchange(other.raw_values_, 0);
     xor_leading_ = std::exchange(other.xor_leading_, 0);
     xor_trailing_ = std::exchange(other.xor_trailing_, 0);
     xor_mode_ = std::exchange(other.xor_mode_, false);
+    last_exact_ = std::exchange(other.last_exact_, false);
   }
   return *this;
 }
@@ -69,16 +73,68 @@ inline void HeadChunk::Put(std::uint64_t v, unsigned width) {
   std::uint64_t* word = words_ + used_bits_ / 64;
   const unsigned shift = used_bits_ % 64;
   word[0] |= v << shift;
-  word[1] |= (v >> 1) >> (63 - shift);
+  word[1] = (v >> 1) >> (63 - shift);
   used_bits_ += width;
 }
 
 void HeadChunk::Append(Timestamp time, double value) {
-  // Room first: a failure to grow leaves the chunk as it was. The usual sample needs two words, the worst five.
-  const std::size_t words = used_bits_ / 64 + 2;
-  if (words > capacity_) [[unlikely]] {
-    Grow(words);
+  if (UseBitInstructions()) [[likely]] {
+    AppendWithBitInstructions(time, value);
+  } else {
+    AppendAnywhere(time, value);
   }
+}
+
+TSDB_BIT_INSTRUCTIONS void HeadChunk::AppendWithBitInstructions(Timestamp time, double value) {
+  if (!AppendAtRest(time, value)) [[unlikely]] {
+    AppendOtherWithBitInstructions(time, value);
+  }
+}
+void HeadChunk::AppendAnywhere(Timestamp time, double value) {
+  if (!AppendAtRest(time, value)) [[unlikely]] {
+    AppendOtherAnywhere(time, value);
+  }
+}
+TSDB_BIT_INSTRUCTIONS void HeadChunk::AppendOtherWithBitInstructions(Timestamp time, double value) {
+  AppendOther(time, value);
+}
+void HeadChunk::AppendOtherAnywhere(Timestamp time, double value) { AppendOther(time, value); }
+
+/// The usual sample: one bit of time and a short value, put at once. False, with nothing changed, for any other, and
+/// when there is no room.
+TSDB_BOTH_WAYS bool HeadChunk::AppendAtRest(Timestamp time, double value) {
+  const std::uint64_t delta = static_cast<std::uint64_t>(time) - static_cast<std::uint64_t>(last_time_);
+  if (!at_rest_ || delta != forecast_.rest_step() || time <= last_time_ || used_bits_ >= full_bits_) [[unlikely]] {
+    return false;
+  }
+  const auto bits = std::bit_cast<std::uint64_t>(value);
+  if (value_state_.mostly_zero() && bits == last_bits_ && last_exact_) {
+    used_bits_ += 2;  // both zero
+    value_state_.UpdateZeros(1);
+    last_time_ = time;
+    ++count_;
+    return true;
+  }
+  const DecimalMatch match = MatchDecimal(value, exponent_);
+  head::Code code;
+  if (!match.exact() || !head::MakeCode(&value_state_, DecimalSymbol(match.decimal, decimal_), &code)) [[unlikely]] {
+    return false;
+  }
+  Put(code.bits << 1, code.width + 1);
+  decimal_ = match.decimal;
+  last_time_ = time;
+  last_bits_ = bits;
+  last_exact_ = true;
+  ++count_;
+  return true;
+}
+
+TSDB_BOTH_WAYS void HeadChunk::AppendOther(Timestamp time, double value) {
+  // Room first: a failure to grow leaves the chunk as it was. The usual sample needs two words, the worst five.
+  if (used_bits_ >= full_bits_) [[unlikely]] {
+    Grow(used_bits_ / 64 + 2);
+  }
+  const std::uint64_t delta = static_cast<std::uint64_t>(time) - static_cast<std::uint64_t>(last_time_);
   if (count_ == 0) [[unlikely]] {
     AppendFirst(time, value);
     return;
@@ -86,66 +142,87 @@ void HeadChunk::Append(Timestamp time, double value) {
   if (time <= last_time_) [[unlikely]] {
     std::abort();
   }
-  const std::uint64_t delta = static_cast<std::uint64_t>(time) - static_cast<std::uint64_t>(last_time_);
   if (count_ == 1) [[unlikely]] {
-    Reserve(1);
-    Put(BitLength(delta) - 1, 6);
-    Put(delta, BitLength(delta));
-    forecast_.Start(delta);
-    PutValue(value);
-    last_time_ = time;
-    ++count_;
+    AppendSecond(time, delta, value);
     return;
   }
-  if (forecast_.AtRest(delta) && time_state_.flagged() && !xor_mode_) [[likely]] {
-    // The usual sample: one bit of time and a short value, put at once.
-    const DecimalMatch match = MatchDecimal(value, exponent_);
-    head::Code code;
-    if (match.exact() &&
-        head::MakeCode(&value_state_, DecimalSymbol(match.decimal, decimal_), &code)) [[likely]] {
-      Put(code.bits << 1, code.width + 1);
-      forecast_.UpdateAtRest();
-      time_state_.Update(0, true);
-      decimal_ = match.decimal;
-      last_time_ = time;
-      last_bits_ = std::bit_cast<std::uint64_t>(value);
-      ++count_;
-      return;
-    }
+  if (xor_mode_) {
+    AppendXor(time, delta, value);
+    return;
   }
+  SettleRest();
   if (!AppendSymbols(time, delta, value)) {
     AppendWithEscapes(time, delta, value);
   }
+  LookForRest();
 }
 
-bool HeadChunk::AppendSymbols(Timestamp time, std::uint64_t delta, double value) {
-  const DecimalMatch match = MatchDecimal(value, exponent_);
-  if (!match.exact() || xor_mode_) {
-    return false;
+/// Tells forecast and state of the times at rest that they have not been told of.
+inline void HeadChunk::SettleRest() {
+  if (at_rest_) {
+    forecast_.UpdateAtRest(count_ - rest_from_);
+    time_state_.UpdateZeros(count_ - rest_from_);
+    rest_from_ = count_;
   }
+}
+
+inline void HeadChunk::LookForRest() {
+  at_rest_ = time_state_.flagged() && forecast_.at_rest() && !xor_mode_;
+  rest_from_ = count_;
+}
+
+TSDB_BOTH_WAYS bool HeadChunk::AppendSymbols(Timestamp time, std::uint64_t delta, double value) {
   // On copies: nothing has changed when an escape is needed, or there is no memory.
   head::SymbolState time_state = time_state_;
   head::SymbolState value_state = value_state_;
   head::Code time_code;
-  head::Code value_code;
-  if (!head::MakeCode(&time_state, Symbol(delta, forecast_.Next()), &time_code) ||
-      !head::MakeCode(&value_state, DecimalSymbol(match.decimal, decimal_), &value_code)) {
+  head::Code value_code = {0, 1};
+  const auto value_bits = std::bit_cast<std::uint64_t>(value);
+  std::int64_t decimal = decimal_;
+  if (value_state.mostly_zero() && value_bits == last_bits_ && last_exact_) {
+    value_state.UpdateZeros(1);
+  } else {
+    const DecimalMatch match = MatchDecimal(value, exponent_);
+    if (!match.exact() ||
+        !head::MakeCode(&value_state, DecimalSymbol(match.decimal, decimal_), &value_code)) {
+      return false;
+    }
+    decimal = match.decimal;
+  }
+  if (!head::MakeCode(&time_state, Symbol(delta, forecast_.Next()), &time_code)) {
     return false;
   }
-  const std::size_t words = (used_bits_ + time_code.width + value_code.width) / 64 + 2;
-  if (words > capacity_) [[unlikely]] {
-    Grow(words);
+  const std::uint32_t bits = used_bits_ + time_code.width + value_code.width;
+  if (bits >= full_bits_) [[unlikely]] {
+    Grow(bits / 64 + 2);
   }
   Put(time_code.bits, time_code.width);
   Put(value_code.bits, value_code.width);
   forecast_.Update(delta, count_);
   time_state_ = time_state;
   value_state_ = value_state;
-  decimal_ = match.decimal;
+  decimal_ = decimal;
   last_time_ = time;
-  last_bits_ = std::bit_cast<std::uint64_t>(value);
+  last_bits_ = value_bits;
+  last_exact_ = true;
   ++count_;
   return true;
+}
+
+void HeadChunk::AppendXor(Timestamp time, std::uint64_t delta, double value) {
+  Reserve(1);
+  if (delta == forecast_.rest_step() && forecast_.at_rest() && time_state_.flagged()) {
+    Put(0, 1);
+    forecast_.UpdateAtRest(1);
+    time_state_.UpdateZeros(1);
+  } else {
+    PutSymbol(&time_state_, Symbol(delta, forecast_.Next()));
+    forecast_.Update(delta, count_);
+  }
+  PutXor(std::bit_cast<std::uint64_t>(value));
+  last_bits_ = std::bit_cast<std::uint64_t>(value);
+  last_time_ = time;
+  ++count_;
 }
 
 void HeadChunk::AppendWithEscapes(Timestamp time, std::uint64_t delta, double value) {
@@ -157,10 +234,20 @@ void HeadChunk::AppendWithEscapes(Timestamp time, std::uint64_t delta, double va
   ++count_;
 }
 
+void HeadChunk::AppendSecond(Timestamp time, std::uint64_t delta, double value) {
+  Reserve(1);
+  Put(BitLength(delta) - 1, 6);
+  Put(delta, BitLength(delta));
+  forecast_.Start(delta);
+  PutValue(value);
+  last_time_ = time;
+  ++count_;
+}
+
 void HeadChunk::Reserve(std::size_t samples) {
   const std::size_t bits = (count_ == 0 ? kFirstSampleBitsMax : 0) + samples * kSampleBitsMax;
   const std::size_t words = (used_bits_ + bits) / 64 + 2;
-  if (words > capacity_) {
+  if (words > capacity()) {
     Grow(words);
   }
 }
@@ -194,6 +281,11 @@ void HeadChunk::PutSymbol(head::SymbolState* state, std::uint64_t u) {
     return;
   }
   const bool flagged = state->flagged();
+  if (flagged && u == 0) {
+    Put(0, 1);
+    state->Update(u, flagged);
+    return;
+  }
   PutEscape(*state, head::kWide);
   const std::uint64_t rest = u - (flagged ? 1 : 0);
   const unsigned length = BitLength(rest | 1);
@@ -210,9 +302,11 @@ void HeadChunk::PutEscape(const head::SymbolState& state, unsigned kind) {
 
 void HeadChunk::PutValue(double value) {
   const auto bits = std::bit_cast<std::uint64_t>(value);
+  last_exact_ = false;
   if (xor_mode_) {
     PutXor(bits);
   } else if (const DecimalMatch match = MatchDecimal(value, exponent_); match.exact()) {
+    last_exact_ = true;
     PutSymbol(&value_state_, DecimalSymbol(match.decimal, decimal_));
     decimal_ = match.decimal;
   } else if (IsNear(match)) {
@@ -288,15 +382,16 @@ void HeadChunk::PutXor(std::uint64_t bits) {
 
 void HeadChunk::Grow(std::size_t words) {
   // By a quarter, to sizes of 16·n + 8 bytes, which malloc rounds least.
-  std::size_t capacity = std::max<std::size_t>(words, capacity_ + capacity_ / 4);
+  const std::size_t before = capacity();
+  std::size_t capacity = std::max<std::size_t>(words, before + before / 4);
   capacity |= 1;
   void* grown = std::realloc(words_, capacity * sizeof(std::uint64_t));
   if (grown == nullptr) {
     throw std::bad_alloc();
   }
   words_ = static_cast<std::uint64_t*>(grown);
-  std::memset(words_ + capacity_, 0, (capacity - capacity_) * sizeof(std::uint64_t));
-  capacity_ = static_cast<std::uint32_t>(capacity);
+  std::memset(words_ + before, 0, (capacity - before) * sizeof(std::uint64_t));
+  full_bits_ = static_cast<std::uint32_t>((capacity - 1) * 64);
 }
 
 HeadChunk::Snapshot HeadChunk::TakeSnapshot() const {

@@ -45,7 +45,7 @@ class HeadChunk {
   Timestamp last_time() const { return last_time_; }
   double last_value() const { return std::bit_cast<double>(last_bits_); }  // bit-exact
   /// Memory of the bits (capacity), beyond sizeof(HeadChunk).
-  std::size_t memory_bytes() const { return std::size_t{capacity_} * sizeof(std::uint64_t); }
+  std::size_t memory_bytes() const { return capacity() * sizeof(std::uint64_t); }
   /// Bytes the bits fill.
   std::size_t used_bytes() const { return (std::size_t{used_bits_} + 7) / 8; }
   /// Address worth prefetching before an Append (the end of the bits).
@@ -59,9 +59,21 @@ class HeadChunk {
   Snapshot TakeSnapshot() const;
 
  private:
-  void AppendFirst(Timestamp time, double value);
+  void AppendWithBitInstructions(Timestamp time, double value);
+  void AppendAnywhere(Timestamp time, double value);
+  bool AppendAtRest(Timestamp time, double value);
+  [[gnu::noinline]] void AppendOtherWithBitInstructions(Timestamp time, double value);
+  [[gnu::noinline]] void AppendOtherAnywhere(Timestamp time, double value);
+  void AppendOther(Timestamp time, double value);
   bool AppendSymbols(Timestamp time, std::uint64_t delta, double value);
+  void AppendFirst(Timestamp time, double value);
+  void AppendSecond(Timestamp time, std::uint64_t delta, double value);
+  void AppendXor(Timestamp time, std::uint64_t delta, double value);
   void AppendWithEscapes(Timestamp time, std::uint64_t delta, double value);
+  /// Words there are: one more than those a Put may begin in.
+  std::size_t capacity() const { return words_ == nullptr ? 0 : full_bits_ / 64 + 1; }
+  void SettleRest();
+  void LookForRest();
   void PutValue(double value);
   void PutUnmatched(double value);
   bool PutAtHigherExponent(double value);
@@ -73,7 +85,7 @@ class HeadChunk {
 
   std::uint64_t* words_ = nullptr;
   std::uint32_t used_bits_ = 0;
-  std::uint32_t capacity_ = 0;  // words; those behind used_bits_ are zero
+  std::uint32_t full_bits_ = 0;  // used_bits_ from which a Put needs more words; bits behind used_bits_ are zero
   Timestamp last_time_ = 0;
   std::int64_t decimal_ = 0;     // last exact or nearly exact value · 10^exponent_
   std::uint64_t last_bits_ = 0;  // of the last value
@@ -81,11 +93,14 @@ class HeadChunk {
   head::SymbolState time_state_ = head::kFirstState;
   head::TimeForecast forecast_;
   std::uint32_t count_ = 0;
+  std::uint32_t rest_from_ = 0;  // count_ up to which forecast_ and time_state_ know of times at rest
+  bool at_rest_ = false;         // a time at rest takes one bit, and the value is no XOR code
   std::uint8_t exponent_ = 0;
   std::uint8_t raw_values_ = 0;  // raw escapes so far, up to 255
   std::uint8_t xor_leading_ = 0;
   std::uint8_t xor_trailing_ = 0;
   bool xor_mode_ = false;
+  bool last_exact_ = false;  // last_bits_ are those of decimal_
 };
 static_assert(sizeof(HeadChunk) <= 120);
 

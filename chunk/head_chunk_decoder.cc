@@ -3,6 +3,7 @@
 #include <bit>
 #include <memory>
 
+#include "chunk/bit_instructions.h"
 #include "chunk/codec_kernels.h"
 #include "chunk/decimal.h"
 #include "chunk/head_chunk.h"
@@ -13,28 +14,39 @@ namespace {
 /// A sample takes less than this; the copy of the bits is padded by it, so that only the end of each sample is checked.
 constexpr std::size_t kSampleBytesMax = 64;
 
-/// Bits a Peek has for certain, less the bit of a time on the grid, and flag, quotient and stop bit of a value.
-constexpr unsigned kLowBitsAtOnce = 57 - 1 - 1 - head::kQuotientMax;
+/// A symbol without escape: flag, quotient, stop bit and low bits, and the bit of a time on the grid before it, are no
+/// more than one look at the bits shows for certain.
+static_assert(1 + 1 + head::kQuotientMax + head::SymbolState::kRiceBitsMax <= 57);
 
 /// Reads a symbol without escape from `w`, 56 or more valid bits, and says how many it took; 0: it is something else,
-/// and nothing has changed.
-inline unsigned TakeSymbol(std::uint64_t w, head::SymbolState* state, std::uint64_t* u) {
-  const bool flagged = state->flagged();
-  const unsigned flag = flagged ? 1 : 0;
-  if (flagged && (w & 1) == 0) {
-    *u = 0;
-    state->Update(0, true);
-    return 1;
-  }
-  w >>= flag;
-  const auto ones = static_cast<unsigned>(std::countr_zero(~w | (1u << head::kQuotientMax)));
-  const unsigned k = state->rice_bits();
-  if (ones >= head::kQuotientMax || k > kLowBitsAtOnce) [[unlikely]] {
+/// and nothing has changed. Without branches on what the symbol is, which nobody can foretell.
+TSDB_BOTH_WAYS unsigned TakeSymbol(std::uint64_t w, head::SymbolState* state, std::uint64_t* u) {
+  const std::uint64_t flagged = state->flagged() ? 1 : 0;
+  const std::uint64_t flag = flagged & w;
+  const std::uint64_t keep = (flagged & ~w) - 1;  // 0 for a flagged zero, which has no low bits
+  const std::uint64_t mean = state->mean;
+  const unsigned k = state->rice_bits() & static_cast<unsigned>(keep);
+  const auto ones = static_cast<unsigned>(std::countr_zero(~w | std::uint64_t{1} << 32));
+  const std::uint64_t quotient = ones - flag;
+  if (quotient >= head::kQuotientMax || state->too_wide()) [[unlikely]] {
     return 0;
   }
-  *u = ((std::uint64_t{ones} << k) | ((w >> (ones + 1)) & ((std::uint64_t{1} << k) - 1))) + flag;
-  state->Update(*u, flagged);
-  return flag + ones + 1 + k;
+  const std::uint64_t rest = (quotient << k) | ((w >> (ones + 1)) & ((std::uint64_t{1} << k) - 1));
+  *u = rest + flag;
+  const std::uint64_t zero = *u == 0 ? 1 : 0;
+  state->mean = mean + ((rest - (mean >> 4)) & keep);
+  state->zeros += static_cast<std::uint32_t>(zero * (head::SymbolState::kZerosAll >> 4)) - (state->zeros >> 4);
+  return ones + 1 + k;
+}
+
+/// The same, with a branch where most symbols are one bit 0.
+TSDB_BOTH_WAYS unsigned TakeLikelySymbol(std::uint64_t w, head::SymbolState* state, std::uint64_t* u) {
+  if (state->mostly_zero() && (w & 1) == 0) {
+    *u = 0;
+    state->UpdateZeros(1);
+    return 1;
+  }
+  return TakeSymbol(w, state, u);
 }
 
 class HeadDecoder {
@@ -49,6 +61,9 @@ class HeadDecoder {
   bool First(Timestamp* time, double* value);
   bool Second(Timestamp* time, double* value);
   std::size_t UsualSamples(std::size_t index, std::size_t most, Timestamp* times, double* values);
+  std::size_t XorSamples(std::size_t count, Timestamp* times, double* values);
+  std::size_t UsualSamplesWithBits(std::size_t index, std::size_t most, Timestamp* times, double* values);
+  std::size_t UsualSamplesAnywhere(std::size_t index, std::size_t most, Timestamp* times, double* values);
   bool AnySample(std::size_t index, Timestamp* time, double* value);
   bool Value(double* value);
   bool EscapedValue(unsigned kind, double* value);
@@ -87,21 +102,18 @@ bool HeadDecoder::Symbol(head::SymbolState* state, std::uint64_t* u, unsigned* k
     return true;
   }
   const bool flagged = state->flagged();
-  const unsigned flag = flagged ? 1 : 0;
-  bits_.Skip(flag);
-  const auto ones = static_cast<unsigned>(std::countr_zero(~bits_.Peek() | (1u << head::kQuotientMax)));
-  if (ones < head::kQuotientMax) {
-    bits_.Skip(ones + 1);
-    const unsigned k = state->rice_bits();
-    *u = ((std::uint64_t{ones} << k) | bits_.Get(k)) + flag;
+  if (flagged && (bits_.Peek() & 1) == 0) {  // of a mean too wide
+    bits_.Skip(1);
+    *u = 0;
   } else {
-    bits_.Skip(head::kQuotientMax);
+    // Whatever else is no escape is damage, and comes out as one of some kind.
+    bits_.Skip(head::kQuotientMax + (flagged ? 1 : 0));
     *kind = static_cast<unsigned>(bits_.Get(2));
     if (*kind != head::kWide) {
       return false;
     }
     const auto length = static_cast<unsigned>(bits_.Get(6)) + 1;
-    *u = bits_.Get(length) + flag;
+    *u = bits_.Get(length) + (flagged ? 1 : 0);
   }
   state->Update(*u, flagged);
   return true;
@@ -136,17 +148,45 @@ bool HeadDecoder::Second(Timestamp* time, double* value) {
   return rising && Value(value) && bits_.position() <= end_;
 }
 
-double HeadDecoder::XorValue() {
-  if (bits_.Get(1) != 0) {
-    if (bits_.Get(1) != 0) {
-      const auto leading = static_cast<unsigned>(bits_.Get(5));
-      xor_width_ = static_cast<unsigned>(bits_.Get(6)) + 1;
+TSDB_BOTH_WAYS double HeadDecoder::XorValue() {
+  const std::uint64_t w = bits_.Peek();
+  if ((w & 1) == 0) {
+    bits_.Skip(1);
+  } else {
+    if ((w & 2) == 0) {
+      bits_.Skip(2);
+    } else {
+      const auto leading = static_cast<unsigned>(w >> 2 & 31);
+      xor_width_ = static_cast<unsigned>(w >> 7 & 63) + 1;
       xor_width_ = std::min(xor_width_, 64 - leading);
       xor_trailing_ = 64 - leading - xor_width_;
+      bits_.Skip(13);
     }
     last_bits_ ^= bits_.Get(xor_width_) << (xor_trailing_ & 63);
   }
   return std::bit_cast<double>(last_bits_);
+}
+
+/// Samples of XOR codes whose times take one bit each, while such come.
+std::size_t HeadDecoder::XorSamples(std::size_t count, Timestamp* times, double* values) {
+  if (!time_state_.flagged() || !forecast_.at_rest()) {
+    return 0;
+  }
+  const std::uint64_t step = forecast_.rest_step();
+  std::size_t done = 0;
+  for (; done < count && (bits_.Peek() & 1) == 0; ++done) {
+    const auto next = static_cast<Timestamp>(static_cast<std::uint64_t>(time_) + step);
+    bits_.Skip(1);
+    values[done] = XorValue();
+    if (bits_.position() > end_ || next <= time_) {
+      damaged_ = true;
+      break;
+    }
+    times[done] = time_ = next;
+  }
+  forecast_.UpdateAtRest(static_cast<std::uint32_t>(done));
+  time_state_.UpdateZeros(static_cast<std::uint32_t>(done));
+  return done;
 }
 
 bool HeadDecoder::EscapedValue(unsigned kind, double* value) {
@@ -212,10 +252,8 @@ bool HeadDecoder::AnySample(std::size_t index, Timestamp* time, double* value) {
 
 /// Samples whose time and value are plain symbols, up to `most`; stops before the first that is not, or is damaged. The
 /// state is kept in locals, so that it stays in registers.
-std::size_t HeadDecoder::UsualSamples(std::size_t index, std::size_t most, Timestamp* times, double* values) {
-  if (xor_mode_) {
-    return 0;
-  }
+TSDB_BOTH_WAYS std::size_t HeadDecoder::UsualSamples(std::size_t index, std::size_t most, Timestamp* times,
+                                                     double* values) {
   std::uint64_t position = bits_.position();
   head::SymbolState time_state = time_state_;
   head::SymbolState value_state = value_state_;
@@ -227,49 +265,63 @@ std::size_t HeadDecoder::UsualSamples(std::size_t index, std::size_t most, Times
   const std::size_t count = std::min(most, kBlockValues);
   std::array<std::uint64_t, kBlockValues> decimals;
   std::size_t done = 0;
-  for (; done < count; ++done) {
-    std::uint64_t next = position;
-    const std::uint64_t w = LoadFixed<std::uint64_t>(data + (next >> 3)) >> (next & 7);
-    head::SymbolState next_time_state = time_state;
-    std::uint64_t delta = 0;
+  bool usual = true;
+  while (usual && done < count) {
     std::uint64_t u = 0;
-    unsigned taken = 0;
-    bool at_rest = false;
-    if (time_state.flagged() && (w & 1) == 0) [[likely]] {
-      next_time_state.Update(0, true);
-      delta = forecast.Next();
-      at_rest = forecast.AtRest(delta);
-      ++next;
-      taken = TakeSymbol(w >> 1, &value_state, &u);
-    } else {
-      std::uint64_t time_symbol = 0;
-      taken = TakeSymbol(w, &next_time_state, &time_symbol);
-      if (taken == 0) {
+    if (time_state.flagged() && forecast.at_rest()) {
+      // While times stay on the grid they are a bit 0 each, and their states are told afterwards.
+      const std::uint64_t step = forecast.rest_step();
+      const std::size_t from = done;
+      for (; done < count; ++done) {
+        const std::uint64_t w = LoadFixed<std::uint64_t>(data + (position >> 3)) >> (position & 7);
+        if ((w & 1) != 0) {
+          break;
+        }
+        const auto next_time = static_cast<Timestamp>(static_cast<std::uint64_t>(time) + step);
+        const unsigned taken = TakeLikelySymbol(w >> 1, &value_state, &u);
+        const std::uint64_t next = position + 1 + taken;
+        if (taken == 0 || next > end || next_time <= time) [[unlikely]] {
+          damaged_ = taken != 0;
+          usual = false;
+          break;
+        }
+        position = next;
+        time = next_time;
+        decimal += static_cast<std::uint64_t>(UnZigZag(u));
+        times[done] = time;
+        decimals[done] = decimal;
+      }
+      forecast.UpdateAtRest(static_cast<std::uint32_t>(done - from));
+      time_state.UpdateZeros(static_cast<std::uint32_t>(done - from));
+      if (!usual || done == count) {
         break;
       }
-      next += taken;
-      delta = forecast.Next() + static_cast<std::uint64_t>(UnZigZag(time_symbol));
-      taken = TakeSymbol(LoadFixed<std::uint64_t>(data + (next >> 3)) >> (next & 7), &value_state, &u);
     }
+    head::SymbolState next_time_state = time_state;
+    std::uint64_t time_symbol = 0;
+    const std::uint64_t w = LoadFixed<std::uint64_t>(data + (position >> 3)) >> (position & 7);
+    const unsigned time_bits = TakeLikelySymbol(w, &next_time_state, &time_symbol);
+    if (time_bits == 0) [[unlikely]] {
+      break;
+    }
+    std::uint64_t next = position + time_bits;
+    const std::uint64_t delta = forecast.Next() + static_cast<std::uint64_t>(UnZigZag(time_symbol));
     const auto next_time = static_cast<Timestamp>(static_cast<std::uint64_t>(time) + delta);
-    if (taken == 0) [[unlikely]] {
+    const unsigned taken =
+        TakeLikelySymbol(LoadFixed<std::uint64_t>(data + (next >> 3)) >> (next & 7), &value_state, &u);
+    next += taken;
+    if (taken == 0 || next > end || next_time <= time) [[unlikely]] {
+      damaged_ = taken != 0;
       break;
     }
-    if (next + taken > end || next_time <= time) [[unlikely]] {
-      damaged_ = true;
-      break;
-    }
-    if (at_rest) [[likely]] {
-      forecast.UpdateAtRest();
-    } else {
-      forecast.Update(delta, static_cast<std::uint32_t>(index + done));
-    }
-    position = next + taken;
+    forecast.Update(delta, static_cast<std::uint32_t>(index + done));
+    position = next;
     time_state = next_time_state;
     time = next_time;
     decimal += static_cast<std::uint64_t>(UnZigZag(u));
     times[done] = time;
     decimals[done] = decimal;
+    ++done;
   }
   if (done > 0) {
     Kernels().to_decimals(decimals.data(), done, kPowersOfTen[static_cast<std::size_t>(exponent_)], values);
@@ -284,6 +336,14 @@ std::size_t HeadDecoder::UsualSamples(std::size_t index, std::size_t most, Times
   return done;
 }
 
+TSDB_BIT_INSTRUCTIONS std::size_t HeadDecoder::UsualSamplesWithBits(std::size_t index, std::size_t most,
+                                                                    Timestamp* times, double* values) {
+  return UsualSamples(index, most, times, values);
+}
+std::size_t HeadDecoder::UsualSamplesAnywhere(std::size_t index, std::size_t most, Timestamp* times, double* values) {
+  return UsualSamples(index, most, times, values);
+}
+
 std::size_t HeadDecoder::Decode(std::size_t count, Timestamp* times, double* values) {
   if (!First(times, values)) {
     return 0;
@@ -293,7 +353,12 @@ std::size_t HeadDecoder::Decode(std::size_t count, Timestamp* times, double* val
   }
   std::size_t i = 2;
   while (i < count) {
-    i += UsualSamples(i, count - i, times + i, values + i);
+    if (xor_mode_) {
+      i += XorSamples(count - i, times + i, values + i);
+    } else {
+      i += UseBitInstructions() ? UsualSamplesWithBits(i, count - i, times + i, values + i)
+                                : UsualSamplesAnywhere(i, count - i, times + i, values + i);
+    }
     if (i < count) {
       if (damaged_ || !AnySample(i, times + i, values + i)) {
         break;

@@ -4,7 +4,7 @@
 //   symbol   u = zig-zag of (what came - what was expected)
 //   Rice     q ones, a zero, k low bits; k from the running mean of u; q < 15
 //   escape   15 ones, 2 bits of kind, what the kind says
-//   flagged  when zeros are common: one bit 0 for u = 0, else 1 and the code of u - 1
+//   flagged  when zeros are common: one bit 0 for u = 0, else 1 and the code of u - 1 (one more of the ones)
 //
 // These bits never leave the process (a snapshot is decoded by the same build), so they may change.
 #pragma once
@@ -47,15 +47,29 @@ struct SymbolState {
   static constexpr std::uint32_t kFlagFrom = kZerosAll * 3 / 10;
   static constexpr std::uint64_t kSizeMax = std::uint64_t{1} << 40;
 
+  /// From this share on, whether a symbol is zero is worth a branch; below, nobody can foretell it.
+  static constexpr std::uint32_t kMostlyFrom = kZerosAll * 9 / 10;
+  /// Symbols of a larger mean are escaped: with one more the code would be too long.
+  static constexpr unsigned kRiceBitsMax = 40;
+
   bool flagged() const { return zeros > kFlagFrom; }
+  bool mostly_zero() const { return zeros > kMostlyFrom; }
+  bool too_wide() const { return mean >> (4 + kRiceBitsMax + 1) != 0; }
   unsigned rice_bits() const { return BitLength((mean >> 4) | 1) - 1; }
 
   /// After a symbol that was coded while `was_flagged`.
   void Update(std::uint64_t u, bool was_flagged) {
-    const std::uint64_t size = u - (was_flagged ? 1 : 0);
-    const std::uint64_t next = mean + (size < kSizeMax ? size : kSizeMax) - (mean >> 4);
-    mean = was_flagged && u == 0 ? mean : next;
-    zeros = zeros + (u == 0 ? kZerosAll >> 4 : 0) - (zeros >> 4);
+    const std::uint64_t flag = was_flagged ? 1 : 0;
+    if (flag == 0 || u != 0) {
+      mean += std::min(u - flag, kSizeMax) - (mean >> 4);
+    }
+    zeros += (u == 0 ? kZerosAll >> 4 : 0) - (zeros >> 4);
+  }
+  /// After `count` zeros while flagged.
+  void UpdateZeros(std::uint32_t count) {
+    for (; count > 0 && zeros >> 4 != kZerosAll >> 4; --count) {
+      zeros += (kZerosAll >> 4) - (zeros >> 4);
+    }
   }
 };
 
@@ -74,23 +88,24 @@ struct Code {
   unsigned width;
 };
 
-/// The code of `u` without escape; false when it needs one (nothing changed then).
+/// The code of `u` without escape; false when it needs one (nothing changed then). Without branches on what u is.
 inline bool MakeCode(SymbolState* state, std::uint64_t u, Code* code) {
-  // Without branches on u: whether it is zero is what nobody can foretell.
-  const bool flagged = state->flagged();
-  const unsigned flag = flagged ? 1 : 0;
-  const bool bare = flagged && u == 0;
-  const std::uint64_t rest = bare ? 0 : u - flag;
+  const std::uint64_t zero = u == 0 ? 1 : 0;
+  const std::uint64_t flagged = state->flagged() ? 1 : 0;
+  const std::uint64_t flag = flagged & ~zero;
+  const std::uint64_t keep = (flagged & zero) - 1;  // 0 for a flagged zero, which has no low bits
+  const std::uint64_t mean = state->mean;
   const unsigned k = state->rice_bits();
+  const std::uint64_t rest = u - flag;
   const std::uint64_t quotient = rest >> k;
-  if (quotient >= kQuotientMax) [[unlikely]] {
+  if (quotient >= kQuotientMax || state->too_wide()) [[unlikely]] {
     return false;
   }
-  const auto ones = static_cast<unsigned>(quotient);
-  const std::uint64_t rice = ((rest & LowMask(k)) << (ones + 1)) | LowMask(ones);
-  const std::uint64_t keep = bare ? 0 : ~std::uint64_t{0};
-  *code = {(rice << flag | flag) & keep, 1 + ((ones + k + flag) & static_cast<unsigned>(keep))};
-  state->Update(u, flagged);
+  const auto ones = static_cast<unsigned>(quotient + flag);
+  const std::uint64_t low = rest & ((std::uint64_t{1} << k) - 1);
+  *code = {((2 * low + 1) << ones) - 1, ones + 1 + (k & static_cast<unsigned>(keep))};
+  state->mean = mean + ((rest - (mean >> 4)) & keep);
+  state->zeros += static_cast<std::uint32_t>(zero * (SymbolState::kZerosAll >> 4)) - (state->zeros >> 4);
   return true;
 }
 
@@ -105,11 +120,15 @@ class TimeForecast {
     mean_step_ = delta << kFraction;
   }
 
-  /// A time `delta` behind the last is what an undisturbed grid expects: its symbol is 0, and UpdateAtRest() does.
-  bool AtRest(std::uint64_t delta) const { return delta == grid_step_ && residual_ == 0 && on_grid(); }
-  void UpdateAtRest() {
-    grid_bits_ = static_cast<std::uint16_t>(grid_bits_ - (grid_bits_ >> 4));
-    last_off_ = 0;
+  /// The grid is undisturbed: it expects the time rest_step() behind the last, and stays so while that comes.
+  bool at_rest() const { return residual_ == 0 && on_grid(); }
+  std::uint64_t rest_step() const { return grid_step_; }
+  /// After `count` such times.
+  void UpdateAtRest(std::uint32_t count) {
+    last_off_ = count > 0 ? 0 : last_off_;
+    for (; count > 0 && grid_bits_ >> 4 != 0; --count) {
+      grid_bits_ = static_cast<std::uint16_t>(grid_bits_ - (grid_bits_ >> 4));
+    }
   }
 
   /// Expected distance from the last time.
@@ -117,8 +136,8 @@ class TimeForecast {
 
   /// After a time `delta` behind the one before, the sample number `count`.
   void Update(std::uint64_t delta, std::uint32_t count) {
-    if (AtRest(delta)) {
-      UpdateAtRest();
+    if (delta == rest_step() && at_rest()) {
+      UpdateAtRest(1);
       return;
     }
     const std::uint64_t grid_error = delta - GridNext();

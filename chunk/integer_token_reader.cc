@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "chunk/bit_instructions.h"
 #include "chunk/bit_stream.h"
 #include "chunk/integer_blocks.h"
 #include "chunk/integer_tokens.h"
@@ -13,19 +14,85 @@ constexpr std::uint32_t kCarrier = 1u << 16;
 /// Widths up to this can be read with one look.
 constexpr unsigned kPeekBits = 57;
 
-void Integrate(int order, std::uint64_t value, std::uint64_t delta, std::span<std::uint64_t> q) {
-  if (order == 1) {
-    for (std::uint64_t& v : q) {
-      value += v;
-      v = value;
-    }
-  } else if (order == 2) {
-    for (std::uint64_t& v : q) {
-      delta += v;
-      value += delta;
-      v = value;
+/// Sums differences up as they come; what it holds stays in registers.
+template <int kOrder>
+struct Sums {
+  std::uint64_t value;
+  std::uint64_t delta;
+
+  std::uint64_t Next(std::uint64_t residual) {
+    if constexpr (kOrder == 0) {
+      return residual;
+    } else if constexpr (kOrder == 1) {
+      return value += residual;
+    } else {
+      delta += residual;
+      return value += delta;
     }
   }
+};
+
+/// What the tokens of a stream stand for, without raw bits.
+template <int kOrder>
+void TakeBases(const TokenSet& set, const std::uint8_t* tokens, std::size_t count, Sums<kOrder>* sums,
+               std::uint64_t* out) {
+  Sums<kOrder> sum = *sums;
+  for (std::size_t i = 0; i < count; ++i) {
+    out[i] = sum.Next(set.base[tokens[i]]);
+  }
+  *sums = sum;
+}
+
+/// With raw bits from `raw`, which are padded; returns how many there were.
+template <int kOrder>
+TSDB_BOTH_WAYS std::uint64_t TakeRaw(const TokenSet& set, const std::uint8_t* tokens, std::size_t count,
+                                     const char* raw, Sums<kOrder>* sums, std::uint64_t* out) {
+  Sums<kOrder> sum = *sums;
+  BitReader bits(raw);
+  if (set.bits_max <= kPeekBits) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::uint8_t token = tokens[i];
+      const unsigned width = set.bits[token];
+      out[i] = sum.Next(set.base[token] + (bits.Peek() & ((std::uint64_t{1} << width) - 1)));
+      bits.Skip(width);
+    }
+  } else {
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::uint8_t token = tokens[i];
+      out[i] = sum.Next(set.base[token] + bits.Get(set.bits[token]));
+    }
+  }
+  *sums = sum;
+  return bits.position();
+}
+template <int kOrder>
+TSDB_BIT_INSTRUCTIONS std::uint64_t TakeRawWithBitInstructions(const TokenSet& set, const std::uint8_t* tokens,
+                                                               std::size_t count, const char* raw,
+                                                               Sums<kOrder>* sums, std::uint64_t* out) {
+  return TakeRaw(set, tokens, count, raw, sums, out);
+}
+
+/// The integers of one stream, behind those summed up so far. False when its bytes do not fit its tokens.
+template <int kOrder>
+bool ReadIntegers(const TokenSet& set, const rans::Stream& stream, Sums<kOrder>* sums, std::uint64_t* out) {
+  if (set.bits_max == 0) {
+    TakeBases(set, stream.tokens, stream.count, sums, out);
+    return stream.state == 1 && stream.used == stream.bytes.size();
+  }
+  // The raw bits: 16 in the state, the rest behind the words.
+  std::array<char, kPageSamples * 8 + 2 + kBitReaderPadding> raw;
+  const std::size_t behind = stream.bytes.size() - stream.used;
+  if (stream.state >> 16 != kCarrier >> 16 || behind > kPageSamples * 8) {
+    return false;
+  }
+  StoreFixed(raw.data(), static_cast<std::uint16_t>(stream.state));
+  std::memcpy(raw.data() + 2, stream.bytes.data() + stream.used, behind);
+  std::memset(raw.data() + 2 + behind, 0, kBitReaderPadding);
+  // The tokens of a page cannot ask for more than `raw` holds; whether they asked for what is there shows in the end.
+  const std::uint64_t needed =
+      UseBitInstructions() ? TakeRawWithBitInstructions(set, stream.tokens, stream.count, raw.data(), sums, out)
+                           : TakeRaw(set, stream.tokens, stream.count, raw.data(), sums, out);
+  return behind == (needed > 16 ? PackedBytes(needed - 16, 1) : 0);
 }
 
 }  // namespace
@@ -190,52 +257,23 @@ bool IntegerTokenReader::Next(std::uint64_t* out) {
   if (next_page_ == tokens_to_ && !DecodeTokens()) {
     return false;
   }
+  return order_ == 0 ? NextOf<0>(out) : order_ == 1 ? NextOf<1>(out) : NextOf<2>(out);
+}
+
+template <int kOrder>
+bool IntegerTokenReader::NextOf(std::uint64_t* out) {
   const std::size_t per_page = std::size_t{1} << split_;
   const std::size_t samples = SamplesOf(next_page_);
+  Sums<kOrder> sums = {pages_[next_page_].start, pages_[next_page_].delta};
   for (std::size_t s = 0; s < per_page; ++s) {
     const StreamPlace place = PlaceOfStream(samples, split_, s);
-    if (!ReadIntegers(streams_[(next_page_ - tokens_from_) * per_page + s], out + place.first)) {
+    const rans::Stream& stream = streams_[(next_page_ - tokens_from_) * per_page + s];
+    if (!ReadIntegers(set_, stream, &sums, out + place.first)) {
       return false;
     }
   }
-  Integrate(order_, pages_[next_page_].start, pages_[next_page_].delta, {out, samples});
   ++next_page_;
   return true;
-}
-
-bool IntegerTokenReader::ReadIntegers(const rans::Stream& stream, std::uint64_t* out) const {
-  if (set_.bits_max == 0) {
-    for (std::size_t i = 0; i < stream.count; ++i) {
-      out[i] = set_.base[stream.tokens[i]];
-    }
-    return stream.state == 1 && stream.used == stream.bytes.size();
-  }
-  // The raw bits: 16 in the state, the rest behind the words.
-  std::array<char, kPageSamples * 8 + 2 + kBitReaderPadding> raw;
-  const std::size_t behind = stream.bytes.size() - stream.used;
-  if (stream.state >> 16 != kCarrier >> 16 || behind > kPageSamples * 8) {
-    return false;
-  }
-  StoreFixed(raw.data(), static_cast<std::uint16_t>(stream.state));
-  std::memcpy(raw.data() + 2, stream.bytes.data() + stream.used, behind);
-  std::memset(raw.data() + 2 + behind, 0, kBitReaderPadding);
-  // The tokens of a page cannot ask for more than `raw` holds; whether they asked for what is there shows in the end.
-  BitReader bits(raw.data());
-  if (set_.bits_max <= kPeekBits) {
-    for (std::size_t i = 0; i < stream.count; ++i) {
-      const std::uint8_t token = stream.tokens[i];
-      const unsigned width = set_.bits[token];
-      out[i] = set_.base[token] + (bits.Peek() & ((std::uint64_t{1} << width) - 1));
-      bits.Skip(width);
-    }
-  } else {
-    for (std::size_t i = 0; i < stream.count; ++i) {
-      const std::uint8_t token = stream.tokens[i];
-      out[i] = set_.base[token] + bits.Get(set_.bits[token]);
-    }
-  }
-  const std::uint64_t needed = bits.position();
-  return behind == (needed > 16 ? PackedBytes(needed - 16, 1) : 0);
 }
 
 }  // namespace tsdb::chunk

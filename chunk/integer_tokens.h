@@ -76,7 +76,8 @@ class IntegerTokenReader {
   bool ReadPages(ByteReader* reader);
   std::size_t SamplesOf(std::size_t page) const { return std::min(kPageSamples, count_ - page * kPageSamples); }
   bool DecodeTokens();
-  bool ReadIntegers(const rans::Stream& stream, std::uint64_t* out) const;
+  template <int kOrder>
+  bool NextOf(std::uint64_t* out);
 
   std::size_t count_ = 0;
   int order_ = 0;

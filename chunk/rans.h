@@ -34,14 +34,16 @@ using Frequencies = std::array<std::uint16_t, kTokensMax>;
 inline constexpr std::size_t kFirstContext = 0;
 
 struct Tables {
+  static constexpr std::size_t kEntriesAtOnce = 8;
   unsigned log = 0;
   std::size_t contexts = 0;
   /// Slot s of context c is entry (c << log) + s: token << 24 | place in the token's range << 12 | frequency - 1.
-  std::array<std::uint32_t, kEntriesMax> entries;
+  std::array<std::uint32_t, kEntriesMax + kEntriesAtOnce> entries;
   /// First entry of the context that follows a token.
   std::array<std::uint32_t, kTokensMax> next;
 
-  /// Fills the entries of a context. The frequencies sum up to 2^log.
+  /// Fills the entries of a context, and perhaps some of the next: contexts are set in ascending order. The frequencies
+  /// sum up to 2^log.
   void SetContext(std::size_t context, const Frequencies& frequencies);
 };
 

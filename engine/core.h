@@ -118,6 +118,7 @@ struct Core {
   Mutex memory_mutex;
   CondVar memory_freed;
   Status flush_error TSDB_GUARDED_BY(memory_mutex);  // of the last flush
+  Status merge_error TSDB_GUARDED_BY(memory_mutex);  // of the last merge
 
   // Atomic.
   std::atomic<bool> closed{false};

@@ -281,6 +281,13 @@ Stats DatabaseImpl::GetStats() {
   if (!core_->flush_error.ok()) {
     stats.flush_error = core_->flush_error.ToString();
   }
+  if (!core_->merge_error.ok()) {
+    stats.merge_error = core_->merge_error.ToString();
+  }
+  stats.degradation = !stats.write_error.empty()   ? Degradation::kRefusingWrites
+                      : !stats.flush_error.empty() ? Degradation::kNotFlushing
+                      : !stats.merge_error.empty() ? Degradation::kNotMerging
+                                                   : Degradation::kNone;
   return stats;
 }
 

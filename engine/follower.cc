@@ -124,6 +124,8 @@ Result<Follower::Outcome> Follower::OpenFiles(const chunk::ManifestState& state,
     if (moved) {
       return Outcome::kAgain;
     }
+    ++version->files_skipped;
+    version->samples_skipped += meta.samples;
     Note(fmt::format("{}: {} samples are missing until it is restored", file.status().ToString(), meta.samples));
   }
   if (!opened_) {

@@ -64,6 +64,11 @@ void FillStats(const Core& core, Stats* stats) {
     stats->chunk_files_by_level.resize(std::max(stats->chunk_files_by_level.size(), level + 1));
     ++stats->chunk_files_by_level[level];
   }
+  stats->chunk_files_skipped = version->files_skipped;
+  stats->samples_skipped = version->samples_skipped;
+  if (const auto quarantined = core.fs->List(JoinPath(core.path, "quarantine")); quarantined.ok()) {
+    stats->files_quarantined = quarantined->size();
+  }
   stats->index_rebuilds = core.index->rebuilds();
   stats->catalogue_bytes = BytesBelow(core, "catalogue");
   stats->index_bytes = BytesBelow(core, "index");

@@ -110,7 +110,14 @@ Status RunAndTell(Core& core, const LiveFiles& live, const compaction::Pick& pic
   core.merge_running.store(true, std::memory_order_relaxed);
   Status status = RunPick(core, live, pick, final_form);
   core.merge_running.store(false, std::memory_order_relaxed);
-  if (status.ok() || status.code() == StatusCode::kCancelled) {
+  if (status.code() == StatusCode::kCancelled) {
+    return status;
+  }
+  {
+    MutexLock lock(core.memory_mutex);
+    core.merge_error = status;
+  }
+  if (status.ok()) {
     return status;
   }
   core.merge_failures.fetch_add(1, std::memory_order_relaxed);

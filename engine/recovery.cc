@@ -228,6 +228,8 @@ Status OpenChunkFiles(Core& core, const chunk::ManifestState& state, Version* ve
     if (file.status().code() != StatusCode::kCorruption && file.status().code() != StatusCode::kNotFound) {
       return file.status();
     }
+    ++version->files_skipped;
+    version->samples_skipped += meta.samples;
     core.recovery.notes.push_back(fmt::format("{}: {} samples are missing until it is restored",
                                               file.status().ToString(), meta.samples));
   }

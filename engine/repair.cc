@@ -11,8 +11,6 @@
 #include "engine/open.h"
 #include "engine/repair_files.h"
 #include "wal/replay.h"
-#include "wal/segment.h"
-#include "wal/segment_reader.h"
 
 namespace tsdb {
 
@@ -145,53 +143,25 @@ class Repairer {
         found = true;
         Tell(fmt::format("{}: taken as far as it is whole: commits to {}", name, state_.flushed_commit.value));
       }
-      damaged_manifests_.push_back(name);
+      old_manifests_.push_back(name);
     }
     return found ? Status::Ok() : BuildState();
   }
 
   // No manifest is left: the store's id is in every file; what it was created with is lost.
   Status BuildState() {
-    TSDB_ASSIGN_OR_RETURN(const bool found, FindStoreId());
-    if (!found) {
+    TSDB_ASSIGN_OR_RETURN(const auto store, FindStoreId(fs_, path_));
+    if (!store) {
       return Status::Corruption(fmt::format("{}: no file is left that says which database this was", path_));
     }
+    state_.store_high = store->high;
+    state_.store_low = store->low;
     state_.last_wall_nanos = environment_.clock->WallNanos();
     Tell(fmt::format("the settings of the database are lost: taken are unit {}, durability {}, duplicates {}; times "
                      "mean something else when the unit was another",
                      TimeUnitName(state_.settings.unit), DurabilityName(state_.settings.durability),
                      DuplicatePolicyName(state_.settings.duplicates)));
     return Status::Ok();
-  }
-
-  Result<bool> FindStoreId() {
-    if (auto chunks = fs_.List(JoinPath(path_, "chunks")); chunks.ok()) {
-      for (const DirectoryEntry& entry : *chunks) {
-        const auto file = chunk::ChunkFileReader::Open(fs_, JoinPath(JoinPath(path_, "chunks"), entry.name));
-        if (file.ok()) {
-          state_.store_high = (*file)->options().store_high;
-          state_.store_low = (*file)->options().store_low;
-          return true;
-        }
-      }
-    }
-    if (auto segments = fs_.List(JoinPath(path_, "wal")); segments.ok()) {
-      for (const DirectoryEntry& entry : *segments) {
-        const auto number = wal::ParseSegmentFileName(entry.name);
-        if (!number) {
-          continue;
-        }
-        TSDB_ASSIGN_OR_RETURN(const auto reader, wal::SegmentReader::Open(fs_, JoinPath(path_, "wal"), *number));
-        wal::SegmentHeader header;
-        TSDB_ASSIGN_OR_RETURN(const bool valid, reader->ReadHeader(&header));
-        if (valid) {
-          state_.store_high = header.store_id.high;
-          state_.store_low = header.store_id.low;
-          return true;
-        }
-      }
-    }
-    return false;
   }
 
   // New files get numbers above all that were ever given.
@@ -217,7 +187,7 @@ class Repairer {
         Tell(fmt::format("the manifest lost edits at its end: {}", sign));
       }
       if (signs.empty()) {
-        return Status::Ok();
+        return SetLeftoversAside();
       }
     }
     TSDB_ASSIGN_OR_RETURN(const UnnamedFiles unnamed, FindUnnamedFiles(fs_, path_, state_));
@@ -241,6 +211,28 @@ class Repairer {
     }
     for (const std::uint64_t number : unnamed.damaged_catalogue_files) {
       state_.catalogue_files.emplace_back().number = number;
+    }
+    return Status::Ok();
+  }
+
+  // Files of jobs that did not come to their end. An opening removes them.
+  Status SetLeftoversAside() {
+    TSDB_ASSIGN_OR_RETURN(const UnnamedFiles unnamed, FindUnnamedFiles(fs_, path_, state_));
+    std::vector<std::string> names;
+    for (const chunk::ChunkFileMeta& meta : unnamed.chunk_files) {
+      names.push_back(chunk::ChunkFileName(meta.number));
+    }
+    for (const chunk::CatalogueMeta& meta : unnamed.catalogue_files) {
+      names.push_back(chunk::CatalogueFileName(meta.number));
+    }
+    for (const std::uint64_t number : unnamed.damaged_chunk_files) {
+      names.push_back(chunk::ChunkFileName(number));
+    }
+    for (const std::uint64_t number : unnamed.damaged_catalogue_files) {
+      names.push_back(chunk::CatalogueFileName(number));
+    }
+    for (const std::string& name : names) {
+      TSDB_RETURN_IF_ERROR(MoveAside(name, "left over, the manifest does not name it"));
     }
     return Status::Ok();
   }
@@ -410,21 +402,40 @@ class Repairer {
     if (!rebuilt_ && !changed_) {
       return Status::Ok();
     }
-    if (rebuilt_) {
-      for (const std::string& name : damaged_manifests_) {
-        TSDB_RETURN_IF_ERROR(CopyAside(name, "not whole"));
-      }
-      TSDB_ASSIGN_OR_RETURN(const bool current, fs_.Exists(JoinPath(path_, "CURRENT")));
-      if (current) {
-        TSDB_RETURN_IF_ERROR(CopyAside("CURRENT", "named a manifest that is not whole"));
-      }
-    }
+    TSDB_RETURN_IF_ERROR(CopyOldManifests());
     const auto by_number = [](const auto& a, const auto& b) { return a.number < b.number; };
     std::sort(state_.chunk_files.begin(), state_.chunk_files.end(), by_number);
     std::sort(state_.catalogue_files.begin(), state_.catalogue_files.end(), by_number);
     Tell(fmt::format("a new manifest with {} chunk files and {} catalogue files", state_.chunk_files.size(),
                      state_.catalogue_files.size()));
-    return options_.dry_run ? Status::Ok() : chunk::Manifest::Replace(fs_, path_, state_);
+    if (options_.dry_run) {
+      return Status::Ok();
+    }
+    TSDB_RETURN_IF_ERROR(chunk::Manifest::Replace(fs_, path_, state_));
+    for (const std::string& name : old_manifests_) {
+      const Status removed = fs_.RemoveFile(JoinPath(path_, name));  // there is a copy
+      if (!removed.ok() && removed.code() != StatusCode::kNotFound) {
+        return removed;
+      }
+    }
+    return fs_.SyncDirectory(JoinPath(path_, "manifest"));
+  }
+
+  // Copied before there is a new one: a repair that is cut short may be begun again.
+  Status CopyOldManifests() {
+    if (rebuilt_) {
+      TSDB_ASSIGN_OR_RETURN(const bool current, fs_.Exists(JoinPath(path_, "CURRENT")));
+      if (current) {
+        TSDB_RETURN_IF_ERROR(CopyAside("CURRENT", "named a manifest that is not whole"));
+      }
+    } else {
+      TSDB_ASSIGN_OR_RETURN(const std::string current, chunk::Manifest::CurrentPath(fs_, path_));
+      old_manifests_.push_back(JoinPath("manifest", current.substr(current.rfind('/') + 1)));
+    }
+    for (const std::string& name : old_manifests_) {
+      TSDB_RETURN_IF_ERROR(CopyAside(name, rebuilt_ ? "not whole" : "superseded"));
+    }
+    return Status::Ok();
   }
 
   // Replays the log into files, so that what is left is a clean database.
@@ -454,7 +465,7 @@ class Repairer {
   chunk::ManifestState state_;
   bool rebuilt_ = false;  // the manifest could not be read
   bool changed_ = false;
-  std::vector<std::string> damaged_manifests_;
+  std::vector<std::string> old_manifests_;  // names of what a new one takes the place of
 };
 
 }  // namespace

@@ -5,7 +5,8 @@
 //   catalogue files damaged ones: what is whole, and what the index knows │   the log is replayed and moved into files
 //   log             damaged segments are copied aside before              ┘
 //
-// Deletes nothing: what is damaged is moved or copied into quarantine/.
+// Deletes nothing: what is damaged, superseded or left over is moved or copied into quarantine/. Whole log
+// segments go once they are in files, as ever.
 //
 // Thread safety: pure function; holds the lock of the database.
 #pragma once

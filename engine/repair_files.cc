@@ -10,6 +10,8 @@
 #include "chunk/chunk_rows.h"
 #include "chunk/manifest_codec.h"
 #include "chunk/manifest_log.h"
+#include "wal/segment.h"
+#include "wal/segment_reader.h"
 
 namespace tsdb::engine {
 namespace {
@@ -120,6 +122,34 @@ Result<std::optional<chunk::ManifestState>> ReadManifestPrefix(FileSystem& fs, c
     return scan.status();  // of a later version: nothing here may be put together anew
   }
   return state;
+}
+
+Result<std::optional<wal::StoreId>> FindStoreId(FileSystem& fs, const std::string& database_path) {
+  const std::string chunks = JoinPath(database_path, "chunks");
+  if (const auto entries = fs.List(chunks); entries.ok()) {
+    for (const DirectoryEntry& entry : *entries) {
+      const auto file = chunk::ChunkFileReader::Open(fs, JoinPath(chunks, entry.name));
+      if (file.ok()) {
+        return std::optional(wal::StoreId{(*file)->options().store_high, (*file)->options().store_low});
+      }
+    }
+  }
+  const std::string log = JoinPath(database_path, "wal");
+  if (const auto entries = fs.List(log); entries.ok()) {
+    for (const DirectoryEntry& entry : *entries) {
+      const auto number = wal::ParseSegmentFileName(entry.name);
+      if (!number) {
+        continue;
+      }
+      TSDB_ASSIGN_OR_RETURN(const auto reader, wal::SegmentReader::Open(fs, log, *number));
+      wal::SegmentHeader header;
+      TSDB_ASSIGN_OR_RETURN(const bool valid, reader->ReadHeader(&header));
+      if (valid) {
+        return std::optional(header.store_id);
+      }
+    }
+  }
+  return std::optional<wal::StoreId>();
 }
 
 void KeepNewest(const SeriesDefinition& definition, Definitions* definitions) {

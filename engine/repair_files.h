@@ -15,6 +15,7 @@
 #include "base/series_definition.h"
 #include "chunk/manifest.h"
 #include "tsdb/result.h"
+#include "wal/log.h"
 
 namespace tsdb::engine {
 
@@ -33,6 +34,9 @@ Result<SalvagedChunks> SalvageChunkFile(FileSystem& fs, const std::string& datab
 
 /// The state of the manifest file `path` up to its first damaged edit; nothing when not even its first one is whole.
 Result<std::optional<chunk::ManifestState>> ReadManifestPrefix(FileSystem& fs, const std::string& path);
+
+/// The id of the database as its chunk files or log segments have it; nothing when none of them says.
+Result<std::optional<wal::StoreId>> FindStoreId(FileSystem& fs, const std::string& database_path);
 
 /// By id; the one of the highest commit stays.
 using Definitions = std::map<std::uint64_t, SeriesDefinition>;

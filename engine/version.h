@@ -30,6 +30,9 @@ struct Version {
   std::vector<ChunkFilePtr> files;
   /// Deletes of generations that are in files by now; those of the others stand in the generations.
   std::shared_ptr<const chunk::TombstoneSet> tombstones = std::make_shared<const chunk::TombstoneSet>();
+  // Files the manifest names that were damaged or gone when they were to be opened.
+  std::uint64_t files_skipped = 0;
+  std::uint64_t samples_skipped = 0;
 };
 
 /// Orders the files as they are read: oldest first, by last commit.

@@ -15,6 +15,7 @@
 #include <system_error>
 
 #include "base/file_system.h"
+#include "index/sealed_tables.h"
 
 namespace tsdb::index {
 
@@ -124,6 +125,7 @@ rocksdb::Options MakeOptions(std::function<void(LogLevel, std::string_view)> log
   table.pin_top_level_index_and_filter = true;
 
   rocksdb::Options options;
+  options.env = SealingEnv();
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
   options.info_log = std::make_shared<LogBridge>(std::move(log));
   options.create_if_missing = true;

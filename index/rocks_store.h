@@ -5,7 +5,8 @@
 // manifest. So after a crash the store holds all of a change or nothing of it. Tables are sorted, so nothing is sorted
 // or written twice, and no memory is held between changes.
 //
-// Every byte read is checked against RocksDB's checksums.
+// Every byte read is checked against RocksDB's checksums; those that RocksDB parses unchecked against ours
+// (index/sealed_tables.h).
 //
 // Errors: kCorruption (damaged, missing or foreign files: the store may be discarded), kBusy (open elsewhere),
 // kTooManyOpenFiles, kNoSpace, kOutOfMemory, kIoError (what the operating system refuses for another reason).

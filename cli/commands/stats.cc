@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/command.h"
@@ -40,6 +42,9 @@ std::vector<Figure> Figures(const Stats& s) {
       {"chunk_files_flushed", "of those, not yet merged", unmerged},
       {"chunks", "chunks", s.chunks},
       {"directory_bytes", "directories of chunk files", s.directory_bytes, Shown::kBytes},
+      {"chunk_files_skipped", "chunk files left out, damaged or gone", s.chunk_files_skipped},
+      {"samples_skipped", "samples in those", s.samples_skipped},
+      {"files_quarantined", "files in quarantine", s.files_quarantined},
       {"wal_segments", "log segments", s.wal_segments},
       {"memory_bytes", "memory", s.memory_bytes, Shown::kBytes},
       {"head_bytes", "of that, unflushed data", s.head_bytes, Shown::kBytes},
@@ -93,8 +98,13 @@ void WriteTable(const Stats& stats, const RecoveryReport& recovery, bool color, 
   table.AddRow({"durability", std::string(DurabilityName(stats.durability))});
   table.AddRow({"duplicates", std::string(DuplicatePolicyName(stats.duplicates))});
   table.AppendTo(out, color);
-  if (!stats.write_error.empty()) {
-    *out += "writes are refused: " + Printable(stats.write_error) + "\n";
+  const std::pair<const char*, const std::string*> errors[] = {{"writes are refused", &stats.write_error},
+                                                               {"flushes fail", &stats.flush_error},
+                                                               {"merges fail", &stats.merge_error}};
+  for (const auto& [what, error] : errors) {
+    if (!error->empty()) {
+      *out += fmt::format("{}: {}\n", what, Printable(*error));
+    }
   }
   *out += '\n';
   if (stats.chunk_files != 0) {
@@ -138,6 +148,10 @@ void WriteJson(const Stats& stats, const RecoveryReport& recovery, std::string* 
                       TimeUnitName(stats.unit), DurabilityName(stats.durability),
                       DuplicatePolicyName(stats.duplicates));
   AppendJsonString(stats.write_error, out);
+  *out += ",\"flush_error\":";
+  AppendJsonString(stats.flush_error, out);
+  *out += ",\"merge_error\":";
+  AppendJsonString(stats.merge_error, out);
   *out += ",\"recovery\":{";
   AppendJsonFigures(RecoveryFigures(recovery), out);
   *out += fmt::format("\"index_rebuilt\":{},\"seconds\":", recovery.index_rebuilt);

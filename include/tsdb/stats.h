@@ -35,6 +35,15 @@ struct EncodingStats {
   std::uint64_t bytes = 0;
 };
 
+/// What the database does not do at the moment because space is short or the disk fails. Each step includes those
+/// before it; reads go on throughout, and every step ends by itself when its cause is gone.
+enum class Degradation : unsigned char {
+  kNone,
+  kNotMerging,      // Stats::merge_error: a merge needs the most space, and leaves some of it to writes
+  kNotFlushing,     // Stats::flush_error: what is written stays in memory and in the log
+  kRefusingWrites,  // Stats::write_error
+};
+
 struct Stats {
   std::uint64_t series = 0;             // live series
   std::uint64_t series_in_memory = 0;   // of those, known to the head
@@ -57,6 +66,10 @@ struct Stats {
   std::vector<EncodingStats> value_encodings;
   /// Chunk files by level: 0 as flushed, 1 the rest, 2 warm days, 3 days, 4 to 6 spans of 8, 64 and 512 days.
   std::vector<std::uint64_t> chunk_files_by_level;
+  /// Chunk files that are damaged or gone and were left out at the opening, and the samples that should be in them.
+  std::uint64_t chunk_files_skipped = 0;
+  std::uint64_t samples_skipped = 0;
+  std::uint64_t files_quarantined = 0;  // what repairs set aside
   std::uint64_t catalogue_bytes = 0;
   std::uint64_t index_bytes = 0;        // RocksDB folder
   std::uint64_t bytes_on_disk = 0;      // everything in the directory
@@ -88,6 +101,9 @@ struct Stats {
   std::string write_error;
   /// Why the last flush failed; empty when it did not. What it was to write stays in memory and in the log.
   std::string flush_error;
+  /// Why the last merge failed; empty when it did not. Its files are as they were.
+  std::string merge_error;
+  Degradation degradation = Degradation::kNone;
 };
 
 }  // namespace tsdb

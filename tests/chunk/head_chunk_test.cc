@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <span>
 #include <string>
 
+#include "chunk/codec_kernels.h"
 #include "column_shapes.h"
 
 namespace tsdb::chunk {
@@ -60,6 +62,63 @@ TEST(HeadChunk, GivesEverySampleBackBitForBit) {
     ASSERT_EQ(head.first_time(), times.front());
     ASSERT_EQ(head.last_time(), times.back());
     ASSERT_EQ(std::bit_cast<std::uint64_t>(head.last_value()), std::bit_cast<std::uint64_t>(values.back()));
+  }
+}
+
+TEST(HeadChunk, HasTheSameBitsWithAndWithoutBitInstructions) {
+  shapes::Random random(27);
+  for (int round = 0; round < 2'000; ++round) {
+    const std::size_t count = 1 + Below(random, 300);
+    const std::vector<double> values = shapes::Values(random, round % shapes::kValueShapes, count);
+    const std::vector<Timestamp> times =
+        shapes::Times(random, static_cast<int>(Below(random, shapes::kTimeShapes)), count);
+    const HeadChunk head = Fill(times, values);
+    UseScalarKernels(true);
+    const HeadChunk plain = Fill(times, values);
+    const ::testing::AssertionResult plain_holds_both = Holds(head, times, values);
+    UseScalarKernels(false);
+    ASSERT_EQ(head.TakeSnapshot().bits, plain.TakeSnapshot().bits) << "round " << round;
+    ASSERT_TRUE(plain_holds_both) << "round " << round;
+  }
+}
+
+TEST(HeadChunk, LongRestsBetweenDisturbancesComeBack) {
+  // Times and values that rest for long, so that what was put off meanwhile is caught up with at each disturbance.
+  shapes::Random random(28);
+  for (int round = 0; round < 300; ++round) {
+    std::vector<Timestamp> times = {1'700'000'000'000};
+    std::vector<double> values = {21.5};
+    while (times.size() < 2'000) {
+      for (std::size_t rest = Below(random, 400); rest > 0; --rest) {
+        times.push_back(times.back() + 10'000);
+        values.push_back(values.back());
+      }
+      times.push_back(times.back() + 1 + static_cast<Timestamp>(Below(random, 30'000)));
+      values.push_back(Below(random, 3) == 0 ? 0.1 * static_cast<double>(Below(random, 1'000)) : values.back());
+    }
+    ASSERT_TRUE(Holds(Fill(times, values), times, values)) << "round " << round;
+  }
+}
+
+TEST(HeadChunk, StepsOfEverySizeComeBack) {
+  // Sizes that grow and shrink past what low bits may hold.
+  for (const double first : {1.0, 1048576.0, 1099511627776.0, 1125899906842624.0}) {
+    std::vector<double> values;
+    double step = first;
+    double value = 0;
+    for (int i = 0; i < 400; ++i) {
+      value = value > 0 ? value - step : value + step;
+      values.push_back(value);
+      step = i % 97 < 60 ? step : std::max(1.0, std::floor(step / 2));
+      step = i % 97 == 96 ? first : step;
+    }
+    std::vector<Timestamp> times;
+    Timestamp time = std::numeric_limits<Timestamp>::min();
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      times.push_back(time);
+      time += 1 + (i % 50 == 49 ? Timestamp{1} << (i / 8) : static_cast<Timestamp>(i % 7));
+    }
+    ASSERT_TRUE(Holds(Fill(times, values), times, values)) << first;
   }
 }
 

@@ -194,12 +194,11 @@ TEST_F(CliIngest, CsvColumnsBecomeMetricsAndLabels) {
 TEST_F(CliIngest, AnInterruptStoresWholeLinesAndReports) {
   RunningCli cli({"--db", Db(), "ingest", "--format", "influx", "--unit", "ms", "--json", "-"});
   cli.Write("m v=1 1\nm v=2 2\nm v=34");  // the last line is not whole
-  // The samples arrive without waiting for a full batch: an idle stream is flushed. Only then the signal is sent, so
-  // that it cannot come before the handler is there.
-  for (int i = 0; i < 200 && !std::filesystem::exists(Db()); ++i) {
+  // The samples arrive without waiting for a full batch: an idle stream is flushed. Only when they are there the signal
+  // is sent.
+  for (int i = 0; i < 1000 && Cli({"query", "m_v", "--output", "csv"}).out.find("m_v,2,2") == std::string::npos; ++i) {
     ::usleep(50'000);
   }
-  ::usleep(200'000);
   cli.Signal(SIGINT);
   const CliResult result = cli.Wait(/*keep_input=*/true);
   EXPECT_EQ(result.exit_code, 130);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <set>
 
 #include "chunk/manifest_log.h"
 #include "engine/repair.h"
@@ -158,7 +159,7 @@ TEST_F(RepairTest, WholeChunksOfADamagedFileAreSaved) {
   EXPECT_GT(report->samples_lost, 0u);
   EXPECT_THAT(report->actions, ::testing::Contains(HasSubstr("@")));
   EXPECT_FALSE(*fs_.Exists(damaged));
-  EXPECT_EQ(fs_.List("/db/quarantine")->size(), 1u);
+  EXPECT_EQ(fs_.List("/db/quarantine")->size(), 2u) << "the file, and the manifest that named it";
   ExpectClean(fs_);
   const auto db = Open(fs_);
   ASSERT_TRUE(db.ok());
@@ -261,6 +262,61 @@ TEST_F(RepairTest, RandomDamageIsRepairedAndNothingIsMadeUp) {
     ASSERT_TRUE(again.ok()) << again.status().ToString();
     EXPECT_THAT(again->actions, ::testing::IsEmpty());
   }
+}
+
+// What was there is there still, byte by byte: where it was, or in quarantine/.
+TEST_F(RepairTest, NothingIsDeleted) {
+  Fill(/*close=*/true);
+  const auto entries = *fs_.List("/db/chunks");
+  ASSERT_EQ(entries.size(), 4u);
+  const std::string damaged = "/db/chunks/" + entries[1].name;
+  Flip(fs_, damaged, fs_.ReadWhole(damaged)->size() / 3);
+  const std::string leftover = "/db/chunks/000900.chunk";  // of commits that are in files
+  fs_.WriteWhole(leftover, *fs_.ReadWhole("/db/chunks/" + entries[0].name));
+  std::vector<std::string> before;
+  for (const std::string& file : Files(fs_)) {
+    if (!file.ends_with("LOCK")) {
+      before.push_back(*fs_.ReadWhole(file));
+    }
+  }
+  const auto report = Repair(fs_);
+  ASSERT_TRUE(report.ok()) << report.status().ToString();
+  EXPECT_THAT(report->actions, ::testing::Contains(HasSubstr("superseded; copied to quarantine/")));
+  ExpectClean(fs_);
+  std::multiset<std::string> after;
+  for (const std::string& file : Files(fs_)) {
+    after.insert(*fs_.ReadWhole(file));
+  }
+  for (const std::string& bytes : before) {
+    // CURRENT is one line, and names another manifest now.
+    EXPECT_TRUE(bytes.size() < 32 || after.contains(bytes)) << bytes.size() << " bytes are gone";
+  }
+  const auto db = Open(fs_);
+  ASSERT_TRUE(db.ok());
+  EXPECT_EQ((*db)->GetStats().files_quarantined, 3u);  // chunk file, leftover, manifest
+  EXPECT_EQ((*db)->GetStats().chunk_files_skipped, 0u);
+}
+
+TEST_F(RepairTest, WhatAnOpeningLeavesOutIsInTheStatistics) {
+  Fill(/*close=*/true);
+  const auto entries = *fs_.List("/db/chunks");
+  TSDB_ASSERT_OK(fs_.RemoveFile("/db/chunks/" + entries[2].name));
+  fs_.WriteWhole("/db/chunks/" + entries[3].name, "short");
+  const auto expect = [](const Result<std::unique_ptr<Database>>& db) {
+    ASSERT_TRUE(db.ok()) << db.status().ToString();
+    EXPECT_EQ((*db)->GetStats().chunk_files_skipped, 2u);
+    EXPECT_EQ((*db)->GetStats().samples_skipped, 2u * 40 * 30);
+    EXPECT_THAT((*db)->recovery_report().notes, ::testing::Contains(HasSubstr("1200 samples are missing")).Times(2));
+  };
+  {
+    const auto db = Open(fs_);
+    expect(db);
+    TSDB_ASSERT_OK(Put(**db, *(*db)->CreateSeries(Series("more")), 1, 1));
+    TSDB_ASSERT_OK((*db)->Flush());
+    EXPECT_EQ((*db)->GetStats().chunk_files_skipped, 2u);
+  }
+  static FakeClock clock;
+  expect(OpenDatabaseReadOnly("/db", {}, MemoryEnvironment(&fs_, &clock)));
 }
 
 // With RocksDB on the real disk.
