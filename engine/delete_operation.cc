@@ -149,14 +149,16 @@ void PendingDeletes::Drain(Core& core, const std::array<std::uint8_t, kStripes>&
 }
 
 Result<std::uint64_t> CountSamples(Core& core, const IdSet& ids, TimeRange range) {
-  const VersionPtr version = core.versions.Pin();
+  QueryPlan plan(core, QuerySpec(), core.versions.Pin());
+  QueryStatistics counts;
+  SeriesReader reader(plan, nullptr, &counts);
   std::uint64_t samples = 0;
-  SeriesReader reader;
-  chunk::ColumnsView block;
+  Piece piece;
   for (const std::uint64_t id : ids.ToVector()) {
-    TSDB_RETURN_IF_ERROR(reader.Open(core, *version, SeriesId{id}, range, false));
-    while (reader.Next(&block)) {
-      samples += block.times.size();
+    TSDB_RETURN_IF_ERROR(reader.Open(SeriesId{id}, range, false));
+    reader.Start(range);
+    while (reader.Next(nullptr, &piece)) {
+      samples += piece.samples.times.size();
     }
     TSDB_RETURN_IF_ERROR(reader.status());
   }
