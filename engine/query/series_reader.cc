@@ -151,7 +151,7 @@ Status SeriesReader::ReadHead() {
   for (std::size_t i = 0; i < snapshots.size(); ++i) {
     const HeadSeries::Snapshot& snapshot = snapshots[i];
     ++age;
-    if (snapshot.chunks.empty() && snapshot.late.empty()) {
+    if (snapshot.parts.empty()) {
       continue;
     }
     chunk::Columns columns;
