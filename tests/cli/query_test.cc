@@ -91,7 +91,7 @@ TEST_F(CliQuery, JoinPutsSeriesSideBySide) {
             "1000,1,NaN\n1500,NaN,-0.5\n2000,3,4\n");
   EXPECT_EQ(CliOk({"query", "cpu", "--join", "--to", "1000"}).out,
             "  time                      cpu{host=\"a\"}  cpu{dc=\"x\",host=\"b\"}\n"
-            "  1970-01-01T00:00:01.000Z              1                    NaN\n");
+            "  1970-01-01T00:00:01.000Z              1                   NaN\n");
   EXPECT_EQ(CliOk({"query", "none", "--join", "--output", "csv"}).out, "time,value\n");
 }
 
