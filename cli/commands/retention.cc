@@ -48,6 +48,12 @@ void Show(const RetentionInfo& info, TimeUnit unit, Program& program) {
   }
 }
 
+/// The same matchers, in whatever order.
+bool SelectTheSame(const Selector& a, const Selector& b) {
+  return a.is_key() == b.is_key() && a.key() == b.key() &&
+         std::is_permutation(a.matchers().begin(), a.matchers().end(), b.matchers().begin(), b.matchers().end());
+}
+
 /// The classes with that of `options.match` set or taken away.
 Result<std::vector<RetentionClass>> ChangeClass(std::vector<RetentionClass> classes, const RetentionOptions& options,
                                                 std::int64_t age) {
@@ -55,7 +61,7 @@ Result<std::vector<RetentionClass>> ChangeClass(std::vector<RetentionClass> clas
   const std::string text = selector.ToString();
   const auto found = std::find_if(classes.begin(), classes.end(), [&](const RetentionClass& entry) {
     const Result<Selector> other = Selector::Parse(entry.selector);
-    return entry.selector == text || (other.ok() && *other == selector);
+    return entry.selector == text || (other.ok() && SelectTheSame(*other, selector));
   });
   if (options.remove) {
     if (found == classes.end()) {

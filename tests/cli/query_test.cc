@@ -17,9 +17,6 @@ class CliQuery : public CliTest {
           {"cpu{host=\"a\"} 1 1000\ncpu{host=\"a\"} 3 2000\ncpu{host=\"a\"} 5 61000\n"
            "cpu{host=\"b\",dc=\"x\"} -0.5 1500\ncpu{host=\"b\",dc=\"x\"} 4 2000\n",
            {}});
-    if (Cli({"query", "cpu", "--latest"}).err.find("do not do this yet") != std::string::npos) {
-      GTEST_SKIP() << "not implemented in this version";
-    }
   }
   static std::string A(const std::string& rest) { return "\"cpu{host=\"\"a\"\"}\"," + rest + "\n"; }
   static std::string B(const std::string& rest) { return "\"cpu{dc=\"\"x\"\",host=\"\"b\"\"}\"," + rest + "\n"; }
