@@ -190,6 +190,9 @@ class Repairer {
         return SetLeftoversAside();
       }
     }
+    // No other file has them, once their part of the log is gone.
+    Tell("deletes, drops and retention that stood only in what the manifest lost are not known any more: what they "
+         "took can be there again; look through the series and delete again what should not be");
     TSDB_ASSIGN_OR_RETURN(const UnnamedFiles unnamed, FindUnnamedFiles(fs_, path_, state_));
     for (const chunk::ChunkFileMeta& meta : unnamed.chunk_files) {
       Tell(fmt::format("{}: taken into the manifest: {} samples, commits {} to {}", chunk::ChunkFileName(meta.number),
