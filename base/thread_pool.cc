@@ -8,6 +8,11 @@
 
 namespace tsdb {
 
+unsigned ProcessorCount() {
+  static const unsigned count = std::max(1u, std::thread::hardware_concurrency());
+  return count;
+}
+
 Result<std::unique_ptr<ThreadPool>> ThreadPool::Create(std::size_t threads) {
   std::unique_ptr<ThreadPool> pool(new ThreadPool);
   const std::size_t count = std::max<std::size_t>(threads, 1);

@@ -17,6 +17,9 @@
 
 namespace tsdb {
 
+/// Processors of the machine, at least 1. Asked once: the system reads a file each time.
+unsigned ProcessorCount();
+
 class ThreadPool {
  public:
   /// At least one thread is started. kResourceExhausted: the system gives no more threads.

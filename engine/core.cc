@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <new>
-#include <thread>
 #include <utility>
 
 namespace tsdb::engine {
@@ -28,7 +27,7 @@ bool Core::RunForQuery(std::function<void()> task) {
   try {
     MutexLock query_threads_lock(query_threads_mutex);
     if (query_threads == nullptr) {
-      auto pool = ThreadPool::Create(std::max(1u, std::thread::hardware_concurrency()));
+      auto pool = ThreadPool::Create(ProcessorCount());
       if (!pool.ok()) {
         return false;
       }

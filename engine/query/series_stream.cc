@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <new>
-#include <thread>
 #include <utility>
 
 #include "base/mutex.h"
+#include "base/thread_pool.h"
 
 namespace tsdb::engine {
 namespace {
@@ -15,8 +15,9 @@ constexpr std::size_t kHeldCells = 1 << 19;
 /// Series in a morsel.
 constexpr std::size_t kMorselMin = 8;
 constexpr std::size_t kMorselMax = 128;
-/// Other threads are called when so much work is left.
-constexpr double kWorthThreads = 200e-6;
+/// Other threads are called when so much work is left, in seconds: until a thread that slept is at work, and the caller
+/// was told that it is done, a tenth of that may pass.
+constexpr double kWorthThreads = 1e-3;
 
 }  // namespace
 
@@ -117,8 +118,9 @@ struct SeriesStream::Shared {
   std::size_t hired TSDB_GUARDED_BY(mutex) = 0;      // tasks submitted and not ended
   std::size_t next TSDB_GUARDED_BY(mutex) = 0;       // first morsel nobody took
   std::size_t limit TSDB_GUARDED_BY(mutex) = 0;      // morsels from here on must wait
-  std::vector<std::unique_ptr<Morsel>> ready TSDB_GUARDED_BY(mutex);  // by number
-  std::size_t worked TSDB_GUARDED_BY(mutex) = 0;     // morsels done by others
+  // By number; null behind an end: there was no memory, the caller makes it anew and meets the error itself.
+  std::vector<std::unique_ptr<Morsel>> ready TSDB_GUARDED_BY(mutex);
+  std::vector<std::uint8_t> ended TSDB_GUARDED_BY(mutex);
 
   // Constant once threads are hired.
   QueryPlan* plan = nullptr;
@@ -132,37 +134,41 @@ struct SeriesStream::Shared {
     return std::make_unique<Morsel>(*plan, *ids, from, std::min(ids->size(), from + size), std::nullopt);
   }
 
-  void Work() {
+  bool HasOpen() const TSDB_REQUIRES(mutex) { return next < std::min(limit, count); }
+
+  /// Takes the first morsel nobody took and works at it, without the lock meanwhile.
+  void WorkAtOne() TSDB_REQUIRES(mutex) {
+    const std::size_t number = next++;
+    ++at_work;
+    mutex.Unlock();
+    std::unique_ptr<Morsel> morsel;
+    try {
+      morsel = Make(number);
+      morsel->Run();
+    } catch (const std::bad_alloc&) {
+      morsel.reset();
+    }
     mutex.Lock();
-    while (!stopped && next < std::min(limit, count)) {
-      const std::size_t number = next++;
-      ++at_work;
-      mutex.Unlock();
-      std::unique_ptr<Morsel> morsel;
-      try {
-        morsel = Make(number);
-        morsel->Run();
-      } catch (const std::bad_alloc&) {
-        morsel.reset();  // the caller makes it anew, and meets the error itself
-      }
-      mutex.Lock();
-      --at_work;
-      ++worked;
-      failed_at = morsel == nullptr ? std::min(failed_at, number) : failed_at;
-      ready[number] = std::move(morsel);
-      changed.NotifyAll();
+    --at_work;
+    ready[number] = std::move(morsel);
+    ended[number] = 1;
+    changed.NotifyAll();
+  }
+
+  void Work() {
+    MutexLock lock(mutex);
+    while (!stopped && HasOpen()) {
+      WorkAtOne();
     }
     --hired;
     changed.NotifyAll();
-    mutex.Unlock();
   }
-  std::size_t failed_at TSDB_GUARDED_BY(mutex) = ~std::size_t{0};
 };
 
 SeriesStream::SeriesStream(QueryPlan& plan, std::vector<SeriesId> ids,
                            std::optional<SeriesRows::Resume> first_resume)
     : plan_(plan), ids_(std::move(ids)) {
-  threads_ = plan.spec.threads != 0 ? plan.spec.threads : std::max(1u, std::thread::hardware_concurrency());
+  threads_ = plan.spec.threads != 0 ? plan.spec.threads : ProcessorCount();
   // The first morsel is the caller's; what it costs tells about the others.
   const std::size_t first = threads_ == 1 ? kMorselMax : ids_.size() <= 2 * kMorselMin ? 1 : kMorselMin;
   morsel_ = std::make_unique<Morsel>(plan_, ids_, 0, std::min(ids_.size(), first), first_resume);
@@ -207,6 +213,7 @@ bool SeriesStream::TakeMorsel() {
       shared_->count = (ids_.size() - done + shared_->size - 1) / shared_->size;
       MutexLock lock(shared_->mutex);
       shared_->ready.resize(shared_->count);
+      shared_->ended.resize(shared_->count);
     } else {
       morsel_ = std::make_unique<Morsel>(plan_, ids_, done, std::min(ids_.size(), done + kMorselMax), std::nullopt);
       return true;
@@ -224,11 +231,14 @@ bool SeriesStream::TakeMorsel() {
     morsel_ = shared.Make(morsel_number_);
     return true;
   }
-  while (shared.ready[morsel_number_] == nullptr && shared.failed_at != morsel_number_) {
-    shared.changed.Wait(shared.mutex);
+  while (shared.ended[morsel_number_] == 0) {
+    if (shared.HasOpen()) {
+      shared.WorkAtOne();  // rather than wait for who is at it
+    } else {
+      shared.changed.Wait(shared.mutex);
+    }
   }
   morsel_ = std::move(shared.ready[morsel_number_]);
-  shared.failed_at = shared.failed_at == morsel_number_ ? ~std::size_t{0} : shared.failed_at;
   shared.mutex.Unlock();
   if (morsel_ == nullptr) {
     morsel_ = shared.Make(morsel_number_);
@@ -241,7 +251,7 @@ void SeriesStream::Hire() {
   std::size_t wanted = 0;
   {
     MutexLock lock(shared_->mutex);
-    shared_->limit = morsel_number_ + 1 + 2 * threads_;
+    shared_->limit = morsel_number_ + 1 + 4 * threads_;
     const std::size_t open = std::min(shared_->limit, shared_->count) - std::min(shared_->next, shared_->count);
     wanted = std::min<std::size_t>(threads_ - 1, open);
     wanted -= std::min(wanted, shared_->hired);

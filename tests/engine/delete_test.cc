@@ -4,22 +4,13 @@
 
 #include "chunk/manifest.h"
 #include "tests/engine/engine_test_util.h"
+#include "tests/engine/interrupted_database.h"
 
 namespace tsdb::engine {
 namespace {
 
-class DeleteTest : public testing::Test {
+class DeleteTest : public InterruptedDatabase {
  protected:
-  void SetUp() override { Open(); }
-
-  void Open() {
-    db_.reset();
-    TSDB_ASSERT_OPEN(db_, "/db", QuietOptions(), MemoryEnvironment(&fs_, &clock_));
-  }
-  void CleanReopen() {
-    TSDB_ASSERT_OK(db_->Close());
-    Open();
-  }
   SeriesRef Create(const std::string& key) { return *db_->CreateSeriesByKey(key, Labels{{"k", key}}); }
   void PutRange(SeriesRef ref, Timestamp from, Timestamp to, double factor) {
     WriteBatch batch;
@@ -51,35 +42,11 @@ class DeleteTest : public testing::Test {
     }
     return text;
   }
-
-  MemoryFileSystem fs_;
-  FakeClock clock_;
-  std::unique_ptr<Database> db_;
 };
-
-/// What happens between two steps of a script.
-enum class Between { kNothing, kFlush, kKill, kClose, kCompact };
 
 class DeleteScript : public DeleteTest, public testing::WithParamInterface<Between> {
  protected:
-  void Step() {
-    switch (GetParam()) {
-      case Between::kNothing:
-        break;
-      case Between::kFlush:
-        TSDB_ASSERT_OK(db_->Flush());
-        break;
-      case Between::kKill:
-        ASSERT_NO_FATAL_FAILURE(Open());
-        break;
-      case Between::kClose:
-        ASSERT_NO_FATAL_FAILURE(CleanReopen());
-        break;
-      case Between::kCompact:
-        ASSERT_TRUE(db_->Compact().ok());
-        break;
-    }
-  }
+  void Step() { Happens(GetParam()); }
 };
 
 TEST_P(DeleteScript, RangesOverChunkBordersGoAndWhatIsWrittenAfterwardsStays) {

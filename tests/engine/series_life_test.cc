@@ -2,38 +2,14 @@
 #include <algorithm>
 
 #include "tests/engine/engine_test_util.h"
+#include "tests/engine/interrupted_database.h"
 
 namespace tsdb::engine {
 namespace {
 
-enum class Between { kNothing, kFlush, kKill, kClose, kCompact };
-
-class SeriesLife : public testing::TestWithParam<Between> {
+class SeriesLife : public InterruptedDatabase, public testing::WithParamInterface<Between> {
  protected:
-  void SetUp() override { Open(); }
-  void Open() {
-    db_.reset();
-    TSDB_ASSERT_OPEN(db_, "/db", QuietOptions(), MemoryEnvironment(&fs_, &clock_));
-  }
-  void Step() {
-    switch (GetParam()) {
-      case Between::kNothing:
-        break;
-      case Between::kFlush:
-        TSDB_ASSERT_OK(db_->Flush());
-        break;
-      case Between::kKill:
-        ASSERT_NO_FATAL_FAILURE(Open());
-        break;
-      case Between::kClose:
-        TSDB_ASSERT_OK(db_->Close());
-        ASSERT_NO_FATAL_FAILURE(Open());
-        break;
-      case Between::kCompact:
-        ASSERT_TRUE(db_->Compact().ok());
-        break;
-    }
-  }
+  void Step() { Happens(GetParam()); }
   std::string Keys(const std::string& selector) {
     std::vector<std::string> keys;
     auto series = db_->ListSeries(*Selector::Parse(selector));
@@ -58,10 +34,6 @@ class SeriesLife : public testing::TestWithParam<Between> {
     change.labels = std::move(labels);
     return change;
   }
-
-  MemoryFileSystem fs_;
-  FakeClock clock_;
-  std::unique_ptr<Database> db_;
 };
 
 TEST_P(SeriesLife, NamesLabelsAndSamplesChangeTogether) {
