@@ -351,16 +351,28 @@ class RocksStoreImpl final : public RocksStore {
   bool failed_ = false;  // of the last Ingest
 };
 
-// What earlier opens left: tables of an ingestion that was cut short, and RocksDB's own logs, which stay empty because
-// nothing is written to them (one that is not empty is not ours and is left for RocksDB to judge).
-Status RemoveLeftovers(const std::string& directory) {
+template <typename Unwanted>
+Status RemoveFiles(const std::string& directory, Unwanted unwanted) {
   TSDB_ASSIGN_OR_RETURN(const std::vector<DirectoryEntry> entries, PosixFileSystem().List(directory));
   for (const DirectoryEntry& entry : entries) {
-    if (entry.name.ends_with(kPendingSuffix) || (entry.name.ends_with(".log") && entry.bytes == 0)) {
+    if (unwanted(entry)) {
       TSDB_RETURN_IF_ERROR(PosixFileSystem().RemoveFile(JoinPath(directory, entry.name)));
     }
   }
   return Status::Ok();
+}
+
+// What earlier opens left: tables of an ingestion that was cut short, and RocksDB's own logs, which stay empty because
+// nothing is written to them (one that is not empty is not ours and is left for RocksDB to judge).
+Status RemoveLeftovers(const std::string& directory) {
+  return RemoveFiles(directory, [](const DirectoryEntry& entry) {
+    return entry.name.ends_with(kPendingSuffix) || (entry.name.ends_with(".log") && entry.bytes == 0);
+  });
+}
+
+// RocksDB writes its options down at each open, 7 KiB a time, and never reads them.
+Status RemoveWrittenOptions(const std::string& directory) {
+  return RemoveFiles(directory, [](const DirectoryEntry& entry) { return entry.name.starts_with("OPTIONS-"); });
 }
 
 }  // namespace
@@ -375,6 +387,7 @@ Result<std::unique_ptr<RocksStore>> RocksStore::Open(const std::string& director
   rocksdb::DB* db = nullptr;
   TSDB_RETURN_IF_ERROR(FromRocks(rocksdb::DB::Open(options, directory, &db), directory));
   auto store = std::make_unique<RocksStoreImpl>(std::unique_ptr<rocksdb::DB>(db), options, directory, false);
+  TSDB_RETURN_IF_ERROR(RemoveWrittenOptions(directory));
   TSDB_RETURN_IF_ERROR(store->CheckTables());
   return std::unique_ptr<RocksStore>(std::move(store));
 }

@@ -1,6 +1,7 @@
 // The RocksDB index against the plain twin, and what each change must do.
 #include <gtest/gtest.h>
 
+#include "base/file_system.h"
 #include "tests/index/index_test_util.h"
 
 namespace tsdb::index {
@@ -53,6 +54,21 @@ TEST(RocksIndex, ForgetsOldLabelsAndKeysOfAChangedSeriesWhereverItIs) {
       EXPECT_EQ(by("app", "x"), Found{});
       EXPECT_EQ(index->LabelNames("", 0).value(), Texts{});
       EXPECT_EQ(index->Count().value(), 2u);
+    }
+  }
+}
+
+TEST(RocksIndex, KeepsNoFileThatNobodyReads) {
+  const TemporaryDirectory directory;
+  for (std::uint64_t commit = 1; commit <= 3; ++commit) {
+    auto index = MustOpen(directory.path());
+    index->Apply(ByKey(commit, commit, "k" + std::to_string(commit), {{"app", "x"}}));
+    ASSERT_TRUE(index->Persist(CommitNumber{commit}).ok());
+    EXPECT_EQ(index->Count().value(), commit);
+    ASSERT_TRUE(index->Close().ok());
+    const std::vector<DirectoryEntry> entries = PosixFileSystem().List(directory.path()).value();
+    for (const DirectoryEntry& entry : entries) {
+      EXPECT_FALSE(entry.name.starts_with("OPTIONS-")) << entry.name;
     }
   }
 }
