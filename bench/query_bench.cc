@@ -19,7 +19,7 @@ constexpr std::int64_t kLongSamples = 31'500'000;
 
 /// A gauge with two decimals, once a second for a year.
 struct LongSeries {
-  LongSeries() {
+  explicit LongSeries(bool compact) {
     const SeriesRef ref = Must(database->CreateSeries({{"__name__", "gauge"}}));
     std::mt19937_64 random(1);
     std::int64_t cents = 50'000;
@@ -34,11 +34,18 @@ struct LongSeries {
     }
     Must(database->Append(batch));
     MustBeOk(database->Flush());
+    if (compact) {
+      Must(database->Compact());
+    }
   }
   ScratchDatabase database;
 
   static LongSeries& Instance() {
-    static LongSeries instance;
+    static LongSeries instance(false);
+    return instance;
+  }
+  static LongSeries& Compacted() {
+    static LongSeries instance(true);
     return instance;
   }
 };
@@ -57,9 +64,8 @@ std::uint64_t Drain(Database& database, const QuerySpec& spec) {
   return rows;
 }
 
-void OneSeries(benchmark::State& state, const std::vector<Aggregation>& aggregators, bool use_statistics,
-               std::int64_t width) {
-  LongSeries& data = LongSeries::Instance();
+void Aggregate(benchmark::State& state, LongSeries& data, const std::vector<Aggregation>& aggregators,
+               bool use_statistics, std::int64_t width) {
   QuerySpec spec;
   spec.aggregators = aggregators;
   spec.use_statistics = use_statistics;
@@ -69,6 +75,11 @@ void OneSeries(benchmark::State& state, const std::vector<Aggregation>& aggregat
     benchmark::DoNotOptimize(Drain(*data.database, spec));
   }
   state.SetItemsProcessed(state.iterations() * kLongSamples);
+}
+
+void OneSeries(benchmark::State& state, const std::vector<Aggregation>& aggregators, bool use_statistics,
+               std::int64_t width) {
+  Aggregate(state, LongSeries::Instance(), aggregators, use_statistics, width);
 }
 BENCHMARK_CAPTURE(OneSeries, CountMinMaxSumAvgFirstLast,
                   {Aggregator::kCount, Aggregator::kMin, Aggregator::kMax, Aggregator::kRange, Aggregator::kSum,
@@ -82,6 +93,12 @@ BENCHMARK_CAPTURE(OneSeries, StdP, {Aggregator::kStdP}, true, 0)->Unit(benchmark
 BENCHMARK_CAPTURE(OneSeries, Twa, {Aggregator::kTwa}, true, 0)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(OneSeries, TwaDecoded, {Aggregator::kTwa}, false, 0)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(OneSeries, Samples, {}, true, 0)->Unit(benchmark::kMillisecond);
+
+/// Every sample decoded from the dense encodings of compacted files.
+void SumDecodedAfterCompact(benchmark::State& state) {
+  Aggregate(state, LongSeries::Compacted(), {Aggregator::kSum}, false, 0);
+}
+BENCHMARK(SumDecodedAfterCompact)->Unit(benchmark::kMillisecond);
 
 /// The newest sample of a long series.
 void Latest(benchmark::State& state) {
