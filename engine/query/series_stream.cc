@@ -23,7 +23,7 @@ constexpr double kWorthThreads = 1e-3;
 
 /// Rows of one series.
 struct SeriesStream::Output {
-  SeriesInfo info;
+  SeriesInfoPtr info;
   std::size_t position = 0;
   RowBlock rows;
 };
@@ -38,22 +38,22 @@ struct SeriesStream::Morsel {
         next(begin),
         end(the_end),
         resume(first_resume),
-        rows(the_plan, the_ids.size() > 1 ? &cache : nullptr, &counts) {}
+        cache(the_plan.core.directory_blocks),
+        rows(the_plan, cache, &counts) {}
 
   /// Opens the next series; false at the end or on error.
   bool Open() {
     while (status.ok() && next < end) {
-      if (definitions.empty()) {
-        auto found = plan.core.index->FindByIds(std::span(ids).subspan(first, end - first));
+      if (infos.empty()) {
+        auto found = plan.core.index->InfosByIds(std::span(ids).subspan(first, end - first));
         if (!found.ok()) {
           status = found.status();
           return false;
         }
-        definitions = std::move(*found);
+        infos = std::move(*found);
       }
       const std::size_t index = next++;
-      auto& definition = definitions[index - first];
-      if (!definition) {
+      if (infos[index - first] == nullptr) {
         continue;  // dropped meanwhile
       }
       cache.EndSeries();
@@ -64,8 +64,7 @@ struct SeriesStream::Morsel {
       status = rows.Next(&batch);
       if (status.ok() && !batch.times.empty()) {
         current = index;
-        info = {definition->id, definition->ShownKey(), std::move(definition->labels), definition->created_by_key,
-                definition->settings};
+        info = std::move(infos[index - first]);
         return true;
       }
     }
@@ -97,12 +96,12 @@ struct SeriesStream::Morsel {
   std::size_t next;
   const std::size_t end;
   const std::optional<SeriesRows::Resume> resume;
-  std::vector<std::optional<SeriesDefinition>> definitions;
+  std::vector<SeriesInfoPtr> infos;
   DirectoryCache cache;
   QueryStatistics counts;
   SeriesRows rows;
   ColumnBatch batch;       // not given out yet
-  SeriesInfo info;         // of the series of `batch`
+  SeriesInfoPtr info;      // of the series of `batch`
   std::size_t current = 0;
   std::vector<Output> outputs;
   bool open_output = false;  // the last output goes on with `batch`
