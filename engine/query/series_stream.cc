@@ -18,6 +18,9 @@ constexpr std::size_t kMorselMax = 128;
 /// Other threads are called when so much work is left, in seconds: until a thread that slept is at work, and the caller
 /// was told that it is done, a tenth of that may pass.
 constexpr double kWorthThreads = 1e-3;
+/// The first series take longer than those that follow: a guess from fewer than so many must be this many times that.
+constexpr std::size_t kGuessSeries = 64;
+constexpr double kClearly = 4;
 
 }  // namespace
 
@@ -167,6 +170,7 @@ struct SeriesStream::Shared {
 SeriesStream::SeriesStream(QueryPlan& plan, std::vector<SeriesId> ids,
                            std::optional<SeriesRows::Resume> first_resume)
     : plan_(plan), ids_(std::move(ids)) {
+  begin_ = QueryPlan::Clock::now();
   threads_ = plan.spec.threads != 0 ? plan.spec.threads : ProcessorCount();
   // The first morsel is the caller's; what it costs tells about the others.
   const std::size_t first = threads_ == 1 ? kMorselMax : ids_.size() <= 2 * kMorselMin ? 1 : kMorselMin;
@@ -200,21 +204,24 @@ bool SeriesStream::TakeMorsel() {
     return false;
   }
   if (shared_ == nullptr) {
-    const double seconds = std::chrono::duration<double>(QueryPlan::Clock::now() - plan_.start).count();
+    const double seconds = std::chrono::duration<double>(QueryPlan::Clock::now() - begin_).count();
+    const double left = seconds * static_cast<double>(ids_.size() - done) / static_cast<double>(done);
     EndMorsel();
-    if (threads_ > 1 && seconds * static_cast<double>(ids_.size() - done) / static_cast<double>(done) > kWorthThreads) {
+    const bool guess = done < kGuessSeries && done < ids_.size() / 4;
+    if (threads_ > 1 && left > (guess ? kClearly : 1) * kWorthThreads) {
       shared_ = std::make_shared<Shared>();
       shared_->plan = &plan_;
       shared_->ids = &ids_;
       shared_->begin = done;
-      const std::size_t left = ids_.size() - done;
-      shared_->size = std::clamp(left / (threads_ * 8), left <= 8 * kMorselMin ? 1 : kMorselMin, kMorselMax);
+      const std::size_t count = ids_.size() - done;
+      shared_->size = std::clamp(count / (threads_ * 8), count <= 8 * kMorselMin ? 1 : kMorselMin, kMorselMax);
       shared_->count = (ids_.size() - done + shared_->size - 1) / shared_->size;
       MutexLock lock(shared_->mutex);
       shared_->ready.resize(shared_->count);
       shared_->ended.resize(shared_->count);
     } else {
-      morsel_ = std::make_unique<Morsel>(plan_, ids_, done, std::min(ids_.size(), done + kMorselMax), std::nullopt);
+      const std::size_t size = threads_ == 1 || left < kWorthThreads / kClearly ? kMorselMax : kGuessSeries / 2;
+      morsel_ = std::make_unique<Morsel>(plan_, ids_, done, std::min(ids_.size(), done + size), std::nullopt);
       return true;
     }
   } else {

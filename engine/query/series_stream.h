@@ -62,6 +62,7 @@ class SeriesStream {
   std::size_t next_row_ = 0;      // of the output at hand
   SeriesInfoPtr info_ = std::make_shared<const SeriesInfo>();
   std::size_t position_ = 0;
+  QueryPlan::Clock::time_point begin_;
   unsigned threads_ = 1;
   unsigned most_threads_ = 1;
   QueryStatistics statistics_;
