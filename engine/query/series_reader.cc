@@ -79,7 +79,6 @@ Result<bool> SeriesReader::TakeSummary(const ChunkFilePtr& file, std::uint32_t a
 
 void SeriesReader::AddRows(const chunk::ChunkFileReader* file, std::uint32_t age, const chunk::ChunkRows* rows,
                            std::size_t begin, std::size_t end) {
-  sources_.reserve(sources_.size() + (end - begin));
   for (std::size_t i = begin; i < end; ++i) {
     const chunk::ChunkEntry& entry = rows->entries[i];
     if (plan_.filter.MayPass(entry.first_time, entry.last_time)) {
