@@ -20,7 +20,7 @@ class Reserve {
   Reserve() { Refill(); }
   ~Reserve() {
     for (auto& block : blocks_) {
-      ::operator delete(block.exchange(nullptr), sizeof(Block));
+      ::operator delete(block.exchange(nullptr));
     }
   }
   /// For one Block, as from operator new; throws when the reserve is used up as well.
@@ -47,7 +47,7 @@ class Reserve {
           block.load(std::memory_order_relaxed) == nullptr ? ::operator new(sizeof(Block), std::nothrow) : nullptr;
       void* empty = nullptr;
       if (memory != nullptr && !block.compare_exchange_strong(empty, memory, std::memory_order_release)) {
-        ::operator delete(memory, sizeof(Block));
+        ::operator delete(memory);
       }
     }
   }

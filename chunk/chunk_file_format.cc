@@ -9,6 +9,18 @@
 
 namespace tsdb::chunk {
 
+namespace {
+
+Status OtherVersion(std::uint64_t offset, std::uint32_t version) {
+  return Status::NotSupported(fmt::format("@{}: format version {}; this program reads version {}: {}", offset, version,
+                                          kChunkFileVersion,
+                                          version > kChunkFileVersion
+                                              ? "use a newer one"
+                                              : "export the samples with the program that wrote it"));
+}
+
+}  // namespace
+
 std::string EncodeChunkFileHeader(const ChunkFileOptions& options) {
   std::string out(kChunkFileMagic);
   PutFixed32(&out, kChunkFileVersion);
@@ -49,8 +61,7 @@ Status DecodeChunkFileHeader(std::string_view data, ChunkFileOptions* options) {
     return Status::Corruption("@0: header checksum mismatch");
   }
   if (version != kChunkFileVersion) {
-    return Status::NotSupported(fmt::format("@8: format version {}; this program reads version {}: use a newer one",
-                                            version, kChunkFileVersion));
+    return OtherVersion(8, version);
   }
   if (reserved != 0) {
     return Status::Corruption("@56: reserved bytes are not zero");
@@ -106,8 +117,7 @@ Status DecodeChunkFileFooter(std::string_view data, std::uint64_t file_number, s
     return Status::Corruption(fmt::format("@{}: footer checksum mismatch", footer_offset));
   }
   if (version != kChunkFileVersion) {
-    return Status::NotSupported(fmt::format("@{}: format version {}; this program reads version {}: use a newer one",
-                                            footer_offset, version, kChunkFileVersion));
+    return OtherVersion(footer_offset, version);
   }
   if (footer->file_bytes != file_bytes || footer->directory_offset < kChunkFileHeaderBytes ||
       footer->directory_offset > footer->index_offset || footer->index_offset > footer_offset) {

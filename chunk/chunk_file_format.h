@@ -17,7 +17,7 @@ namespace tsdb::chunk {
 
 inline constexpr std::string_view kChunkFileMagic = "tsdbchnk";
 inline constexpr std::string_view kChunkFileFooterMagic = "knhcbdst";
-inline constexpr std::uint32_t kChunkFileVersion = 1;
+inline constexpr std::uint32_t kChunkFileVersion = 2;
 inline constexpr std::size_t kChunkFileHeaderBytes = 64;
 inline constexpr std::size_t kChunkFileFooterBytes = 96;
 /// The header's checksum is its last field, and so is the footer's but for the magic.

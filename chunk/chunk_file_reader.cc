@@ -420,7 +420,11 @@ class Reader final : public ChunkFileReader {
                                     block.offset, what, entry.id.value, entry.first_time));
     };
     const auto statistics = rows.Statistics(index);
-    if (!statistics.ok() || !SameStatistics(ComputeStatistics(columns.values), *statistics)) {
+    ChunkStatistics computed = ComputeStatistics(columns.values);
+    if (statistics.ok()) {
+      PoolPages(statistics->page_step, &computed);
+    }
+    if (!statistics.ok() || !SameStatistics(computed, *statistics)) {
       note("the statistics");
     }
     for (std::size_t page = 1; page < PageCount(entry.count); ++page) {

@@ -1,6 +1,5 @@
 #include "chunk/chunk_rows.h"
 
-#include "base/coding.h"
 #include "chunk/chunk_columns.h"
 #include "chunk/statistics_codec.h"
 
@@ -11,9 +10,9 @@ Result<ChunkStatistics> ChunkRows::Statistics(std::size_t index) const {
   if (entry.value_encoding == kValuesInDirectory) {
     return ConstantStatistics(entry.constant, entry.count);
   }
-  ByteReader reader(std::string_view(statistics).substr(entry.statistics_at, entry.statistics_bytes));
+  const auto bytes = std::string_view(statistics).substr(entry.statistics_at, entry.statistics_bytes);
   ChunkStatistics result;
-  if (!DecodeStatistics(&reader, entry.count, &result) || !reader.empty()) {
+  if (!DecodeStatistics(bytes, entry.count, &result)) {
     return Status::Corruption("the statistics are damaged");
   }
   return result;

@@ -161,6 +161,24 @@ ChunkStatistics ConstantStatistics(double value, std::uint32_t count) {
   return s;
 }
 
+void PoolPages(std::size_t step, ChunkStatistics* statistics) {
+  const std::size_t share = step / statistics->page_step;
+  std::vector<ValueStatistics>& pages = statistics->pages;
+  std::vector<ValueStatistics> pooled;
+  for (std::size_t i = 0; i < pages.size(); ++i) {
+    if (i % share == 0) {
+      pooled.push_back(std::move(pages[i]));
+    } else {
+      pooled.back().Merge(pages[i]);
+    }
+  }
+  pages = std::move(pooled);
+  if (pages.size() == 1) {
+    pages.clear();
+  }
+  statistics->page_step = step;
+}
+
 bool SameStatistics(const ChunkStatistics& a, const ChunkStatistics& b) {
   return SameValues(a, b) && SameBits(a.first, b.first) && SameBits(a.last, b.last) &&
          SameBits(a.first_number, b.first_number) && SameBits(a.last_number, b.last_number) &&

@@ -41,14 +41,18 @@ struct ChunkStatistics : ValueStatistics {
   double last = 0;
   double first_number = 0;
   double last_number = 0;
-  /// Of each page, in order; empty when the chunk has only one.
+  /// Of every `page_step` pages, in order, the last of them may be fewer; empty when that is the whole chunk.
   std::vector<ValueStatistics> pages;
+  std::size_t page_step = 1;
 };
 
 /// `values` is not empty.
 ChunkStatistics ComputeStatistics(std::span<const double> values);
 /// Those of `count` times the same bits.
 ChunkStatistics ConstantStatistics(double value, std::uint32_t count);
+
+/// Adds the statistics of pages up to those of `step` pages each, a multiple of their page_step.
+void PoolPages(std::size_t step, ChunkStatistics* statistics);
 
 /// True when both have the same bits, pages included.
 bool SameStatistics(const ChunkStatistics& a, const ChunkStatistics& b);

@@ -25,6 +25,8 @@ std::string_view ValueEncodingName(ValueEncoding encoding) {
       return "bits";
     case ValueEncoding::kTokens:
       return "tokens";
+    case ValueEncoding::kApart:
+      return "pages apart";
   }
   return "unknown";
 }

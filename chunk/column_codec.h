@@ -49,6 +49,7 @@ enum class ValueEncoding : std::uint8_t {
   kDecimalBlocks = 2, // exact decimals d = v·10^E in frame-of-reference blocks, with exceptions
   kBits = 3,          // order-preserving integers of the raw bits in the same blocks
   kTokens = 4,        // either of these integers as entropy-coded tokens with raw bits
+  kApart = 5,         // each page as a column of its own in one of the encodings above
 };
 std::string_view TimeEncodingName(TimeEncoding encoding);
 std::string_view ValueEncodingName(ValueEncoding encoding);

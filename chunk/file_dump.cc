@@ -24,11 +24,12 @@ std::string EntryText(const ChunkEntry& e) {
                      ValuesName(e.value_encoding), e.value_offset, e.value_bytes, e.statistics_bytes);
 }
 
-/// Statistics of a row, and of its pages when it has several.
+/// Statistics of a row, and of its pages when there are several.
 void DumpStatistics(const ChunkRows& rows, std::size_t index, const ChunkStatistics& s, const LineSink& line) {
   line(fmt::format("  statistics {} first={} last={}", StatisticsText(s), s.first, s.last));
-  for (std::size_t page = 0; page < s.pages.size(); ++page) {
-    line(fmt::format("  page {} from={} {}", page, rows.PageTime(index, page), StatisticsText(s.pages[page])));
+  for (std::size_t i = 0; i < s.pages.size(); ++i) {
+    const std::size_t page = i * s.page_step;
+    line(fmt::format("  page {} from={} {}", page, rows.PageTime(index, page), StatisticsText(s.pages[i])));
   }
 }
 

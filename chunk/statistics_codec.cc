@@ -2,43 +2,19 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <span>
 #include <vector>
 
+#include "chunk/bit_fields.h"
 #include "chunk/chunk_rows.h"
-#include "chunk/column_layout.h"
-#include "chunk/decimal.h"
-#include "chunk/sum_codec.h"
+#include "chunk/statistics_layout.h"
 
 namespace tsdb::chunk {
 
 namespace {
 
-// The first byte: exponent (or kRaw) in the low five bits, then the flags.
-constexpr unsigned kExponentMask = 31;
-constexpr unsigned kRaw = 31;
-constexpr unsigned kHasNans = 32;
-constexpr unsigned kHasResets = 64;
-constexpr unsigned kResetsUnknown = 128;
-// The second one, when there are numbers: the form of the sums in the low two bits, the bytes of a raw number above.
-constexpr unsigned kFormMask = 3;
-constexpr unsigned kWidthShift = 2;
-// The byte of what is NaN.
-constexpr unsigned kFirstIsNan = 1;
-constexpr unsigned kLastIsNan = 2;
-constexpr unsigned kNoNumbers = 4;
-// How a page's resets are kept.
-constexpr std::uint8_t kNoReset = 0;
-constexpr std::uint8_t kDecimalReset = 1;
-constexpr std::uint8_t kTermsReset = 2;
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
-bool IsNegativeZero(double v) { return v == 0 && std::signbit(v); }
-
-/// The pages of the statistics: itself when it has only one.
-std::span<const ValueStatistics> PagesOf(const ChunkStatistics& s) {
+/// The parts of the statistics: itself when there is only one.
+std::span<const ValueStatistics> PartsOf(const ChunkStatistics& s) {
   const ValueStatistics* const whole = &s;
   return s.pages.empty() ? std::span(whole, 1) : std::span<const ValueStatistics>(s.pages);
 }
@@ -49,348 +25,216 @@ int FindExponent(const ChunkStatistics& s) {
   const auto raise = [&](double v) { exponent = exponent < 0 ? -1 : ExactExponent(v, exponent); };
   raise(s.first_number);
   raise(s.last_number);
-  for (const ValueStatistics& page : PagesOf(s)) {
-    if (page.has_numbers()) {
-      raise(page.min);
-      raise(page.max);
+  for (const ValueStatistics& part : PartsOf(s)) {
+    if (part.has_numbers()) {
+      raise(part.min);
+      raise(part.max);
     }
   }
   // A number that is a decimal of fewer digits is none of more when it is too large for them.
   const auto fits = [&](double v) { return MatchDecimal(v, exponent).exact(); };
   const bool all_fit = exponent >= 0 && fits(s.first_number) && fits(s.last_number) &&
-                       std::ranges::all_of(PagesOf(s), [&](const ValueStatistics& page) {
-                         return !page.has_numbers() || (fits(page.min) && fits(page.max));
+                       std::ranges::all_of(PartsOf(s), [&](const ValueStatistics& part) {
+                         return !part.has_numbers() || (fits(part.min) && fits(part.max));
                        });
   return all_fit ? exponent : -1;
 }
 
-/// Numbers as integers: decimals, or the bits of doubles in an order that rises with the value.
-class NumberScale {
+/// First number, last number and extremes of one chunk, as integers.
+class NumberEncoder {
  public:
-  explicit NumberScale(int exponent) : exponent_(exponent) {}
-  bool decimal() const { return exponent_ >= 0; }
-  std::uint64_t ToInteger(double v) const {
-    return decimal() ? static_cast<std::uint64_t>(MatchDecimal(v, exponent_).decimal) : OrderedBits(v);
-  }
-  /// False when the integer stands for no decimal.
-  bool ToNumber(std::uint64_t integer, double* v) const {
-    if (!decimal()) {
-      *v = FromOrderedBits(integer);
-      return *v == *v;
+  NumberEncoder(const ChunkStatistics& s, int exponent) : scale_(exponent) {
+    first_ = scale_.ToInteger(s.first_number);
+    last_ = scale_.ToInteger(s.last_number);
+    min_ = scale_.ToInteger(s.min);
+    max_ = scale_.ToInteger(s.max);
+    for (const ValueStatistics& part : PartsOf(s)) {
+      if (part.has_numbers()) {
+        parts_.push_back({scale_.ToInteger(part.min), scale_.ToInteger(part.max)});
+      }
     }
-    const auto d = static_cast<std::int64_t>(integer);
-    *v = FromDecimal(d, exponent_);
-    return d >= -kDecimalMax && d <= kDecimalMax;
+    several_ = !s.pages.empty();
+  }
+
+  void Encode(BitFields* out) const {
+    BitFields apart;
+    apart.Add(0, 1);
+    EncodeApart(&apart);
+    BitFields chained;
+    chained.Add(1, 1);
+    EncodeChained(&chained);
+    out->Append(chained.bits() < apart.bits() ? chained : apart);
   }
 
  private:
-  const int exponent_;
+  struct Extremes {
+    std::uint64_t min;
+    std::uint64_t max;
+  };
+
+  static std::uint64_t Signed(std::uint64_t difference) { return ZigZag(static_cast<std::int64_t>(difference)); }
+
+  void PutStart(std::uint64_t integer, BitFields* out) const {
+    if (scale_.decimal()) {
+      out->AddSized(Signed(integer));
+    } else {
+      PutTop(integer, out);
+    }
+  }
+  /// The bits of a double but for the zeros at their end.
+  static void PutTop(std::uint64_t integer, BitFields* out) {
+    const unsigned zeros = integer == 0 ? 63 : static_cast<unsigned>(std::countr_zero(integer));
+    out->Add(63 - zeros, kSizeBits);
+    out->Add(integer >> zeros, 64 - zeros);
+  }
+
+  /// Numbers by their distance from the greatest of the chunk; a bit is enough for what is an extreme of the chunk.
+  void EncodeApart(BitFields* out) const {
+    PutStart(max_, out);
+    BitFields distance;
+    distance.AddSized(max_ - min_);
+    BitFields top;
+    PutTop(min_, &top);
+    const bool by_top = !scale_.decimal() && top.bits() < distance.bits();
+    if (!scale_.decimal()) {
+      out->Add(by_top ? 1 : 0, 1);
+    }
+    out->Append(by_top ? top : distance);
+    std::uint64_t all = (IsEdge(first_) ? 0 : max_ - first_) | (IsEdge(last_) ? 0 : max_ - last_);
+    for (const Extremes& part : parts_) {
+      all |= (part.min == min_ ? 0 : max_ - part.min) | (max_ - part.max);
+    }
+    const unsigned width = BitLength(all);
+    out->Add(width, kWidthBits);
+    for (const std::uint64_t number : {first_, last_}) {
+      out->Add(IsEdge(number) ? 1 : 0, 1);
+      out->Add(IsEdge(number) ? (number == max_ ? 1 : 0) : max_ - number, IsEdge(number) ? 1 : width);
+    }
+    if (several_) {
+      for (const Extremes& part : parts_) {
+        PutDistance(part.min, min_, width, out);
+        PutDistance(part.max, max_, width, out);
+      }
+    }
+  }
+  bool IsEdge(std::uint64_t number) const { return number == min_ || number == max_; }
+  void PutDistance(std::uint64_t number, std::uint64_t edge, unsigned width, BitFields* out) const {
+    out->Add(number == edge ? 1 : 0, 1);
+    out->Add(number == edge ? 0 : max_ - number, number == edge ? 0 : width);
+  }
+
+  /// Each part's least number by its distance from the greatest before it.
+  void EncodeChained(BitFields* out) const {
+    PutStart(first_, out);
+    std::uint64_t steps = 0;
+    std::uint64_t ranges = 0;
+    std::uint64_t before = first_;
+    for (const Extremes& part : parts_) {
+      steps |= Signed(part.min - before);
+      ranges |= part.max - part.min;
+      before = part.max;
+    }
+    steps |= Signed(last_ - before);
+    const unsigned step_width = BitLength(steps);
+    const unsigned range_width = BitLength(ranges);
+    out->Add(step_width, kWidthBits);
+    out->Add(range_width, kWidthBits);
+    before = first_;
+    for (const Extremes& part : parts_) {
+      out->Add(Signed(part.min - before), step_width);
+      out->Add(part.max - part.min, range_width);
+      before = part.max;
+    }
+    out->Add(Signed(last_ - before), step_width);
+  }
+
+  const NumberScale scale_;
+  std::uint64_t first_ = 0;
+  std::uint64_t last_ = 0;
+  std::uint64_t min_ = 0;
+  std::uint64_t max_ = 0;
+  std::vector<Extremes> parts_;  // those with numbers
+  bool several_ = false;
 };
 
-/// Bounds of a page's sum, by its extremes.
-BoundedSum Bounds(const ValueStatistics& page, const NumberScale& scale) {
-  if (!scale.decimal()) {
-    return {&page.sum, 0, 0};
-  }
-  const std::int64_t n = page.count - page.nan_count;
-  return {&page.sum, n * static_cast<std::int64_t>(scale.ToInteger(page.min)),
-          n * static_cast<std::int64_t>(scale.ToInteger(page.max))};
-}
-
-/// The integers of a chunk in the order in which they are stored, each as its difference from one before it.
-std::vector<std::uint64_t> Differences(const ChunkStatistics& s, const NumberScale& scale) {
-  const std::uint64_t first = scale.ToInteger(s.first_number);
-  std::vector<std::uint64_t> result = {first, scale.ToInteger(s.last_number) - first};
-  std::uint64_t near = first;
-  for (const ValueStatistics& page : PagesOf(s)) {
-    if (page.has_numbers()) {
-      const std::uint64_t min = scale.ToInteger(page.min);
-      result.push_back(min - near);
-      result.push_back(scale.ToInteger(page.max) - min);
-      near = min;
-    }
-  }
-  return result;
-}
-
-void PutBytes(std::string* out, std::uint64_t v, unsigned bytes) {
-  out->append(reinterpret_cast<const char*>(&v), bytes);
-}
-
-/// Returns the bytes of a raw number.
-unsigned EncodeNumbers(const ChunkStatistics& s, const NumberScale& scale, std::string* out) {
-  const std::vector<std::uint64_t> numbers = Differences(s, scale);
-  if (scale.decimal()) {
-    for (std::size_t i = 0; i < numbers.size(); ++i) {
-      const bool is_max = i >= 2 && i % 2 == 1;  // never below the minimum before it
-      PutVarint(out, is_max ? numbers[i] : ZigZag(static_cast<std::int64_t>(numbers[i])));
-    }
-    return 0;
-  }
-  std::uint64_t all = 0;
-  for (std::size_t i = 1; i < numbers.size(); ++i) {
-    all |= ZigZag(static_cast<std::int64_t>(numbers[i]));
-  }
-  const unsigned width = (static_cast<unsigned>(std::bit_width(all)) + 7) / 8;
-  PutFixed64(out, numbers[0]);
-  for (std::size_t i = 1; i < numbers.size(); ++i) {
-    PutBytes(out, ZigZag(static_cast<std::int64_t>(numbers[i])), width);
-  }
-  return width;
-}
-
-void EncodeReset(const ExactSum& resets, int exponent, std::string* out) {
+void EncodeReset(const ExactSum& resets, int exponent, BitFields* out) {
   const SumTerms terms = resets.Terms();
   if (terms == SumTerms()) {
-    out->push_back(static_cast<char>(kNoReset));
+    out->Add(kNoReset, kResetBits);
     return;
   }
   if (exponent >= 0 && terms.terms.size() == 1 && terms.overflow == 0 && !terms.positive_infinity &&
       !terms.negative_infinity) {
     const DecimalMatch match = MatchDecimal(terms.terms[0], exponent);
     if (match.exact()) {
-      out->push_back(static_cast<char>(kDecimalReset));
-      PutVarintSigned(out, match.decimal);
+      out->Add(kDecimalReset, kResetBits);
+      out->AddSized(ZigZag(match.decimal));
       return;
     }
   }
-  out->push_back(static_cast<char>(kTermsReset));
+  out->Add(kTermsReset, kResetBits);
   EncodeTerms(terms, out);
 }
 
-bool DecodeReset(ByteReader* reader, int exponent, ExactSum* resets) {
-  std::uint8_t kind = 0;
-  if (!reader->ReadFixed(&kind)) {
-    return false;
+void EncodeNans(const ChunkStatistics& s, BitFields* out) {
+  for (const double value : {s.first, s.last}) {
+    const bool is_nan = value != value;
+    out->Add(is_nan ? 1 : 0, 1);
+    out->Add(is_nan ? std::bit_cast<std::uint64_t>(value) : 0, is_nan ? 64 : 0);
   }
-  if (kind == kDecimalReset) {
-    std::int64_t decimal = 0;
-    if (exponent < 0 || !reader->ReadVarintSigned(&decimal) || decimal > kDecimalMax || decimal < -kDecimalMax) {
-      return false;
-    }
-    resets->Add(FromDecimal(decimal, exponent));
-    return true;
-  }
-  SumTerms terms;
-  if (kind == kTermsReset && DecodeTerms(reader, &terms)) {
-    *resets = ExactSum(terms);
-    return true;
-  }
-  return kind == kNoReset;
-}
-
-void EncodeNans(const ChunkStatistics& s, std::string* out) {
-  const bool first_is_nan = s.first != s.first;
-  const bool last_is_nan = s.last != s.last;
-  out->push_back(static_cast<char>((first_is_nan ? kFirstIsNan : 0) | (last_is_nan ? kLastIsNan : 0) |
-                                   (s.has_numbers() ? 0 : kNoNumbers)));
-  if (first_is_nan) {
-    PutFixed64(out, std::bit_cast<std::uint64_t>(s.first));
-  }
-  if (last_is_nan) {
-    PutFixed64(out, std::bit_cast<std::uint64_t>(s.last));
-  }
-  for (const ValueStatistics& page : PagesOf(s)) {
-    PutVarint(out, page.nan_count);
+  for (const ValueStatistics& part : PartsOf(s)) {
+    out->Add(part.nan_count, NanBits(part.count));
   }
 }
 
-/// Reads the statistics of a chunk into its pages.
-class Decoder {
- public:
-  Decoder(ByteReader* reader, ChunkStatistics* s) : reader_(reader), s_(s) {}
-
-  bool Decode(std::uint32_t count) {
-    for (std::uint32_t begin = 0; begin < count; begin += kPageSamples) {
-      ValueStatistics& page = s_->pages.emplace_back();
-      page.count = std::min<std::uint32_t>(kPageSamples, count - begin);
-    }
-    std::uint8_t head = 0;
-    if (!reader_->ReadFixed(&head)) {
-      return false;
-    }
-    const unsigned exponent = head & kExponentMask;
-    if ((exponent > kDecimalExponentMax && exponent != kRaw) ||
-        (head & (kHasResets | kResetsUnknown)) == (kHasResets | kResetsUnknown)) {
-      return false;
-    }
-    exponent_ = exponent == kRaw ? -1 : static_cast<int>(exponent);
-    s_->first = s_->last = s_->first_number = s_->last_number = kNaN;
-    if ((head & kHasNans) != 0 && !ReadNans()) {
-      return false;
-    }
-    return (no_numbers_ || (ReadNumbers() && ReadSums())) && ReadResets(head);
+BitFields Encode(const ChunkStatistics& s) {
+  const bool has_resets = s.resets && s.resets->Terms() != SumTerms();
+  const int exponent = s.has_numbers() ? FindExponent(s) : -1;
+  BitFields out;
+  out.Add(exponent < 0 ? kRawNumbers : static_cast<unsigned>(exponent), kExponentBitsInStatistics);
+  out.Add(s.nan_count != 0 ? 1 : 0, 1);
+  out.Add(!s.resets ? kResetsUnknown : has_resets ? kResetsFollow : kNoResets, kResetBits);
+  if (s.count > kPageSamples) {
+    out.Add(static_cast<unsigned>(std::countr_zero(s.page_step)), kPageStepBits);
   }
-
- private:
-  bool ReadNans() {
-    std::uint8_t flags = 0;
-    if (!reader_->ReadFixed(&flags) || flags > (kFirstIsNan | kLastIsNan | kNoNumbers)) {
-      return false;
-    }
-    first_is_nan_ = (flags & kFirstIsNan) != 0;
-    last_is_nan_ = (flags & kLastIsNan) != 0;
-    no_numbers_ = (flags & kNoNumbers) != 0;
-    if ((first_is_nan_ && !(reader_->ReadFixed(&s_->first) && s_->first != s_->first)) ||
-        (last_is_nan_ && !(reader_->ReadFixed(&s_->last) && s_->last != s_->last))) {
-      return false;
-    }
-    bool numbers = false;
-    for (ValueStatistics& page : s_->pages) {
-      std::uint64_t nans = 0;
-      if (!reader_->ReadVarint(&nans) || nans > page.count) {
-        return false;
-      }
-      page.nan_count = static_cast<std::uint32_t>(nans);
-      numbers = numbers || page.has_numbers();
-    }
-    return numbers != no_numbers_ && (!no_numbers_ || (first_is_nan_ && last_is_nan_));
+  if (s.nan_count != 0) {
+    EncodeNans(s, &out);
   }
-
-  enum class Kind { kFirst, kNear, kMax };
-
-  bool ReadNumber(Kind kind, std::uint64_t base, std::uint64_t* integer) {
-    std::uint64_t difference = 0;
-    if (exponent_ >= 0) {
-      if (!reader_->ReadVarint(&difference)) {
-        return false;
+  if (s.has_numbers()) {
+    NumberEncoder(s, exponent).Encode(&out);
+    const NumberScale scale(exponent);
+    std::vector<PageSum> sums;
+    for (const ValueStatistics& part : PartsOf(s)) {
+      if (part.has_numbers()) {
+        sums.push_back({&part.sum, NumbersOf(part, scale)});
       }
-      difference = kind == Kind::kMax ? difference : static_cast<std::uint64_t>(UnZigZag(difference));
-    } else if (kind == Kind::kFirst) {
-      if (!reader_->ReadFixed(&difference)) {
-        return false;
-      }
-    } else {
-      std::string_view bytes;
-      if (!reader_->ReadBytes(width_, &bytes)) {
-        return false;
-      }
-      std::copy_n(bytes.data(), width_, reinterpret_cast<char*>(&difference));
-      difference = static_cast<std::uint64_t>(UnZigZag(difference));
     }
-    *integer = base + difference;
-    return true;
+    EncodeSums(sums, exponent, &out);
   }
-
-  bool ReadNumbers() {
-    std::uint8_t second = 0;
-    if (!reader_->ReadFixed(&second)) {
-      return false;
+  if (has_resets) {
+    for (const ValueStatistics& part : PartsOf(s)) {
+      EncodeReset(*part.resets, exponent, &out);
     }
-    form_ = static_cast<SumForm>(second & kFormMask);
-    width_ = second >> kWidthShift;
-    if (width_ > 8 || (exponent_ >= 0 && width_ != 0)) {
-      return false;
-    }
-    const NumberScale scale(exponent_);
-    std::uint64_t first = 0;
-    std::uint64_t last = 0;
-    if (!ReadNumber(Kind::kFirst, 0, &first) || !scale.ToNumber(first, &s_->first_number) ||
-        !ReadNumber(Kind::kNear, first, &last) || !scale.ToNumber(last, &s_->last_number)) {
-      return false;
-    }
-    s_->first = first_is_nan_ ? s_->first : s_->first_number;
-    s_->last = last_is_nan_ ? s_->last : s_->last_number;
-    std::uint64_t near = first;
-    for (ValueStatistics& page : s_->pages) {
-      if (!page.has_numbers()) {
-        continue;
-      }
-      std::uint64_t max = 0;
-      if (!ReadNumber(Kind::kNear, near, &near) || !scale.ToNumber(near, &page.min) ||
-          !ReadNumber(Kind::kMax, near, &max) || !scale.ToNumber(max, &page.max) || page.max < page.min) {
-        return false;
-      }
-    }
-    return true;
   }
+  return out;
+}
 
-  bool ReadSums() {
-    const NumberScale scale(exponent_);
-    SumReader sums(form_, exponent_, reader_);
-    if (!sums.Open()) {
-      return false;
-    }
-    for (ValueStatistics& page : s_->pages) {
-      if (!page.has_numbers()) {
-        continue;
-      }
-      const BoundedSum bounds = Bounds(page, scale);
-      if (!sums.Next(bounds.low, bounds.high, &page.sum)) {
-        return false;
-      }
-      if (IsNegativeZero(page.min) && IsNegativeZero(page.max)) {
-        page.sum.Reset();  // -0: there were no other numbers
-      }
-    }
-    return true;
-  }
-
-  bool ReadResets(unsigned head) {
-    for (ValueStatistics& page : s_->pages) {
-      if ((head & kResetsUnknown) != 0) {
-        page.resets.reset();
-      } else if ((head & kHasResets) != 0 && !DecodeReset(reader_, exponent_, &*page.resets)) {
-        return false;
-      }
-    }
-    return true;
-  }
-
-  ByteReader* const reader_;
-  ChunkStatistics* const s_;
-  int exponent_ = -1;
-  SumForm form_ = SumForm::kDecimals;
-  unsigned width_ = 0;
-  bool first_is_nan_ = false;
-  bool last_is_nan_ = false;
-  bool no_numbers_ = false;
-};
+bool IsSmall(const BitFields& fields, const ChunkStatistics& s) {
+  return fields.bytes() * kValuesPerStatisticsByte <= s.count;
+}
 
 }  // namespace
 
-void EncodeStatistics(const ChunkStatistics& s, std::string* out) {
-  const bool has_resets = s.resets && s.resets->Terms() != SumTerms();
-  const int exponent = s.has_numbers() ? FindExponent(s) : -1;
-  out->push_back(static_cast<char>((exponent < 0 ? kRaw : static_cast<unsigned>(exponent)) |
-                                   (s.nan_count != 0 ? kHasNans : 0) | (has_resets ? kHasResets : 0) |
-                                   (s.resets ? 0 : kResetsUnknown)));
-  if (s.nan_count != 0) {
-    EncodeNans(s, out);
+void EncodeStatistics(const ChunkStatistics& statistics, std::string* out) {
+  BitFields fields = Encode(statistics);
+  if (!statistics.pages.empty() && !IsSmall(fields, statistics)) {
+    ChunkStatistics pooled = statistics;
+    do {
+      PoolPages(2 * pooled.page_step, &pooled);
+      fields = Encode(pooled);
+    } while (!pooled.pages.empty() && !IsSmall(fields, statistics));
   }
-  if (s.has_numbers()) {
-    const NumberScale scale(exponent);
-    const std::size_t second = out->size();
-    out->push_back('\0');
-    const unsigned width = EncodeNumbers(s, scale, out);
-    std::vector<BoundedSum> sums;
-    for (const ValueStatistics& page : PagesOf(s)) {
-      if (page.has_numbers()) {
-        sums.push_back(Bounds(page, scale));
-      }
-    }
-    const SumForm form = EncodeSums(sums, exponent, out);
-    (*out)[second] = static_cast<char>(static_cast<unsigned>(form) | width << kWidthShift);
-  }
-  if (has_resets) {
-    for (const ValueStatistics& page : PagesOf(s)) {
-      EncodeReset(*page.resets, exponent, out);
-    }
-  }
-}
-
-bool DecodeStatistics(ByteReader* reader, std::uint32_t count, ChunkStatistics* s) {
-  *s = ChunkStatistics();
-  if (count == 0 || count > kChunkSamplesMax || !Decoder(reader, s).Decode(count)) {
-    return false;
-  }
-  for (const ValueStatistics& page : s->pages) {
-    s->Merge(page);
-  }
-  if (s->pages.size() == 1) {
-    s->pages.clear();
-  }
-  return true;
+  fields.WriteTo(out);
 }
 
 }  // namespace tsdb::chunk

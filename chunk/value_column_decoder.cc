@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <span>
 
 #include "base/coding.h"
 #include "chunk/bit_stream.h"
@@ -238,6 +239,8 @@ Status DecodeTokens(std::string_view data, std::size_t count, const Window& wind
   return ReadCorrections(&reader, header.flags, count, window, out);
 }
 
+Status DecodeApart(std::string_view data, std::size_t count, const Window& window, double* out);
+
 Status Decode(std::uint8_t encoding, std::string_view data, std::size_t count, const Window& window, double* out) {
   if (count > kPagesMax * kPageSamples) {
     return Status::InvalidArgument("value column: " + std::to_string(count) + " samples are more than a column holds");
@@ -251,8 +254,42 @@ Status Decode(std::uint8_t encoding, std::string_view data, std::size_t count, c
       return DecodeBlocks(true, data, count, window, out);
     case ValueEncoding::kTokens:
       return DecodeTokens(data, count, window, out);
+    case ValueEncoding::kApart:
+      return DecodeApart(data, count, window, out);
   }
   return Status::NotSupported("value encoding " + std::to_string(encoding) + " is not known to this version");
+}
+
+Status DecodeApart(std::string_view data, std::size_t count, const Window& window, double* out) {
+  if (count <= kPageSamples) {
+    return Damaged("a single page stands apart");
+  }
+  struct Page {
+    std::uint8_t encoding = 0;
+    std::uint64_t bytes = 0;
+  };
+  std::array<Page, kPagesMax> pages;
+  const std::size_t page_count = (count + kPageSamples - 1) / kPageSamples;
+  ByteReader reader(data);
+  for (Page& page : std::span(pages).first(page_count)) {
+    if (!reader.ReadFixed(&page.encoding) || !reader.ReadVarint(&page.bytes) || page.bytes > reader.remaining() ||
+        page.encoding == static_cast<std::uint8_t>(ValueEncoding::kApart)) {
+      return Damaged("its page table is damaged");
+    }
+  }
+  for (std::size_t page = 0; page < page_count; ++page) {
+    std::string_view body;
+    if (!reader.ReadBytes(static_cast<std::size_t>(pages[page].bytes), &body)) {
+      return Damaged("its page table is damaged");
+    }
+    const std::size_t begin = page * kPageSamples;
+    if (begin >= window.first && begin < window.end) {
+      const std::size_t here = std::min(kPageSamples, count - begin);
+      TSDB_RETURN_IF_ERROR(
+          Decode(pages[page].encoding, body, here, {0, here, {0, 1}}, out + (begin - window.first)));
+    }
+  }
+  return reader.empty() ? Status::Ok() : Damaged("bytes are left over");
 }
 
 }  // namespace

@@ -75,10 +75,13 @@ void SeriesReader::PlanPages(const Source& source, TimeRange clip, bool alone, c
   const chunk::ChunkEntry& entry = source.rows->entries[source.row];
   const std::size_t pages = chunk::PageCount(entry.count);
   const bool by_value = plan_.filter.values.has_value();
-  for (std::size_t page = 0; page < pages; ++page) {
-    const bool ends = page + 1 == pages;
+  const bool known = statistics_of_ == &source && !statistics_.pages.empty();
+  // As many pages at a time as the statistics are of.
+  const std::size_t step = known ? statistics_.page_step : 1;
+  for (std::size_t page = 0; page < pages; page += step) {
+    const bool ends = page + step >= pages;
     const Timestamp first = source.rows->PageTime(source.row, page);
-    const Timestamp next = ends ? source.last : source.rows->PageTime(source.row, page + 1);
+    const Timestamp next = ends ? source.last : source.rows->PageTime(source.row, page + step);
     const Timestamp last = ends ? source.last : next - 1;
     if (last < clip.from || first > clip.to) {
       continue;
@@ -87,17 +90,17 @@ void SeriesReader::PlanPages(const Source& source, TimeRange clip, bool alone, c
       ++counts_->pages_passed_over;
       continue;
     }
-    const bool known = statistics_of_ == &source && !statistics_.pages.empty();
-    if (by_value && known && Refuses(statistics_.pages[page])) {
+    const chunk::ValueStatistics* values = known ? &statistics_.pages[page / step] : nullptr;
+    if (by_value && known && Refuses(*values)) {
       ++counts_->pages_passed_over;
       continue;
     }
     const bool inside = first >= clip.from && last <= clip.to;
-    if (judge != nullptr && inside && known && PassesAll(statistics_.pages[page]) &&
+    if (judge != nullptr && inside && known && PassesAll(*values) &&
         judge->MayAnswer({first, last, next, source.last, page == 0, ends, alone})) {
       Item item;
       item.page = page;
-      item.part = {&statistics_.pages[page], &statistics_, page == 0, ends, false, by_value, first, last};
+      item.part = {values, &statistics_, page == 0, ends, false, by_value, first, last};
       if (judge->Answers(item.part)) {
         items_.push_back(item);
         continue;

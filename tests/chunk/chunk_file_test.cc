@@ -434,17 +434,17 @@ TEST(ChunkFile, ColumnsOfAnotherPlaceDoNotVerify) {
   EXPECT_NE(AllEntries(**a)[0].time_checksum, AllEntries(**b)[0].time_checksum);
 }
 
-TEST(ChunkFile, ANewerVersionIsNotSupportedRatherThanCorrupt) {
+TEST(ChunkFile, AnotherVersionIsNotSupportedRatherThanCorrupt) {
   MemoryFileSystem fs;
   ChunkFileMeta meta;
   ASSERT_TRUE(Write(fs, "f", SmallChunks(), &meta).ok());
-  std::string bytes = *fs.ReadWhole("f");
-  StoreFixed<std::uint32_t>(bytes.data() + 8, kChunkFileVersion + 1);
-  StoreFixed(
-      bytes.data() + kChunkFileHeaderChecksumOffset,
-      Checksum32(std::string_view(bytes).substr(0, kChunkFileHeaderChecksumOffset), PlaceSeed(kOptions.number, 0)));
-  fs.WriteWhole("f", bytes);
-  EXPECT_EQ(ChunkFileReader::Open(fs, "f").status().code(), StatusCode::kNotSupported);
+  for (std::string bytes = *fs.ReadWhole("f"); const auto version : {kChunkFileVersion + 1, kChunkFileVersion - 1}) {
+    StoreFixed<std::uint32_t>(bytes.data() + 8, version);
+    const std::string header = bytes.substr(0, kChunkFileHeaderChecksumOffset);
+    StoreFixed(bytes.data() + header.size(), Checksum32(header, PlaceSeed(kOptions.number, 0)));
+    fs.WriteWhole("f", bytes);
+    EXPECT_EQ(ChunkFileReader::Open(fs, "f").status().code(), StatusCode::kNotSupported);
+  }
 }
 
 TEST(ChunkFile, AnEmptyFileIsCorruptAndAMissingOneNotFound) {

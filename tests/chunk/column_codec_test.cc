@@ -194,6 +194,29 @@ TEST(ValueColumn, ChoosesTheEncodingByCost) {
   EXPECT_EQ(Encode(shapes::Values(random, 5, 500), Effort::kDense).encoding, ValueEncoding::kTokens);
 }
 
+TEST(ValueColumn, OfPagesThatHaveLittleInCommonKeepsThemApart) {
+  shapes::Random random(7);
+  std::vector<double> values;
+  std::size_t alone = 0;
+  for (const std::size_t count : {kPageSamples, kPageSamples, kPageSamples, std::size_t{500}}) {
+    const std::size_t page = values.size() / kPageSamples;
+    std::vector<double> part;
+    for (std::size_t i = 0; i < count; ++i) {
+      part.push_back(page == 0   ? 0.5
+                     : page == 1 ? static_cast<double>(Below(random, 100'000)) / 1000
+                     : page == 2 ? 4096 * static_cast<double>(Below(random, 9))
+                                 : std::bit_cast<double>(random()));
+    }
+    alone += Encode(part, Effort::kDense).bytes.size();
+    values.insert(values.end(), part.begin(), part.end());
+  }
+  const EncodedValues encoded = Encode(values, Effort::kDense);
+  EXPECT_EQ(encoded.encoding, ValueEncoding::kApart);
+  EXPECT_LE(encoded.bytes.size(), alone + 16);
+  EXPECT_TRUE(RoundTrips(values));
+  EXPECT_NE(Encode(values).encoding, ValueEncoding::kApart);  // not where speed counts
+}
+
 TEST(ValueColumn, IsSmallWhereTheDataIs) {
   std::vector<double> hundredths;
   std::vector<double> pages;
@@ -282,7 +305,7 @@ TEST(TimeColumn, TimesThatDoNotRiseAreCorruption) {
 TEST(ColumnCodec, UnknownEncodingsAreNotSupported) {
   double value = 0;
   Timestamp time = 0;
-  for (const int encoding : {0, 5, 6, 127, 255}) {
+  for (const int encoding : {0, 6, 7, 127, 255}) {
     EXPECT_EQ(DecodeValues(static_cast<std::uint8_t>(encoding), "12345678", 1, &value).code(),
               StatusCode::kNotSupported);
   }

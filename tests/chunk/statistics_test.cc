@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "base/coding.h"
 #include "chunk/chunk_rows.h"
 #include "chunk/statistics_codec.h"
 #include "chunk/value_scan.h"
@@ -121,10 +120,11 @@ std::size_t EncodedBytes(const std::vector<double>& values) {
   const ChunkStatistics s = ComputeStatistics(values);
   std::string bytes;
   EncodeStatistics(s, &bytes);
-  ByteReader reader(bytes);
   ChunkStatistics decoded;
-  EXPECT_TRUE(DecodeStatistics(&reader, s.count, &decoded) && reader.empty());
-  EXPECT_TRUE(SameStatistics(decoded, s));
+  EXPECT_TRUE(DecodeStatistics(bytes, s.count, &decoded));
+  ChunkStatistics pooled = s;
+  PoolPages(decoded.page_step, &pooled);
+  EXPECT_TRUE(SameStatistics(decoded, pooled));
   return bytes.size();
 }
 
@@ -228,11 +228,35 @@ TEST(Statistics, TakeFewBytes) {
     return values;
   };
   EXPECT_LE(EncodedBytes(walk(1024, 1)), 12u);    // whole numbers
-  EXPECT_LE(EncodedBytes(walk(8192, 1)), 8 * 8u);
-  EXPECT_LE(EncodedBytes(walk(1024, 100)), 24u);  // two decimals
-  EXPECT_LE(EncodedBytes(walk(8192, 100)), 8 * 14u);
-  EXPECT_LE(EncodedBytes(walk(1024, 0)), 48u);    // all digits of a double
-  EXPECT_LE(EncodedBytes(walk(8192, 0)), 8 * 28u);
+  EXPECT_LE(EncodedBytes(walk(8192, 1)), 8 * 6u);
+  EXPECT_LE(EncodedBytes(walk(1024, 100)), 20u);  // two decimals
+  EXPECT_LE(EncodedBytes(walk(8192, 100)), 8 * 11u);
+  EXPECT_LE(EncodedBytes(walk(1024, 0)), 42u);    // all digits of a double
+  EXPECT_LE(EncodedBytes(walk(8192, 0)), 8192u / 50);
+}
+
+TEST(Statistics, OfSeveralPagesArePooledRatherThanTakingMoreThanAFiftiethOfAByteAValue) {
+  std::mt19937_64 random(2);
+  std::uniform_real_distribution<double> any(-1e9, 1e9);
+  const auto encode = [](const std::vector<double>& values, ChunkStatistics* decoded) {
+    std::string bytes;
+    EncodeStatistics(ComputeStatistics(values), &bytes);
+    EXPECT_TRUE(DecodeStatistics(bytes, static_cast<std::uint32_t>(values.size()), decoded));
+    return bytes.size();
+  };
+  for (const std::size_t count : {1025, 2048, 3000, 4096, 5000, 6145, 8192}) {
+    std::vector<double> values(count);
+    std::ranges::generate(values, [&] { return any(random); });
+    ChunkStatistics decoded;
+    EXPECT_LE(encode(values, &decoded), std::max<std::size_t>(count / 50, 48)) << count;
+    EXPECT_GT(decoded.page_step, 1u) << count;
+    for (double& value : values) {
+      value = std::round(value / 1e7);
+    }
+    encode(values, &decoded);
+    EXPECT_EQ(decoded.page_step, 1u) << count;
+    EXPECT_EQ(decoded.pages.size(), PageCount(count));
+  }
 }
 
 TEST(Statistics, ForeignBytesAreRefusedOrReadInBounds) {
@@ -246,18 +270,16 @@ TEST(Statistics, ForeignBytesAreRefusedOrReadInBounds) {
       if (!damaged.empty()) {
         damaged[random() % damaged.size()] = static_cast<char>(random());
       }
-      ByteReader reader(damaged);
       ChunkStatistics s;
-      if (DecodeStatistics(&reader, static_cast<std::uint32_t>(values.size()), &s)) {
+      if (DecodeStatistics(damaged, static_cast<std::uint32_t>(values.size()), &s)) {
         EXPECT_EQ(s.count, values.size());
         EXPECT_LE(s.nan_count, s.count);
         EXPECT_TRUE(!s.has_numbers() || s.min <= s.max);
       }
     }
   }
-  ByteReader empty("");
   ChunkStatistics s;
-  EXPECT_FALSE(DecodeStatistics(&empty, 1, &s));
+  EXPECT_FALSE(DecodeStatistics("", 1, &s));
 }
 
 }  // namespace
