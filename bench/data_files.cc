@@ -46,6 +46,7 @@ DataFile LoadCsv(const std::filesystem::path& path) {
     const auto [place, added] = index.try_emplace(std::string(name), file.series.size());
     if (added) {
       file.series.emplace_back();
+      file.names.emplace_back(name.substr(0, name.empty() ? 0 : name.size() - 1));
     }
     Timestamp time = 0;
     std::from_chars(line.data() + time_at, line.data() + value_at - 1, time);

@@ -14,6 +14,7 @@ namespace tsdb::chunk {
 struct DataFile {
   std::string name;
   std::vector<Columns> series;
+  std::vector<std::string> names;  // of the series; empty strings in a file without them
   std::size_t samples() const {
     std::size_t n = 0;
     for (const Columns& s : series) {

@@ -38,7 +38,19 @@ class Numbers {
 };
 
 enum class Times { kEven, kJitter, kDrift };
-enum class Values { kConstant, kWalk, kDecimals, kCounter, kBits, kSpecial, kSteps, kNear, kMultiples, kNarrowBits, kMixed };
+enum class Values {
+  kConstant,
+  kWalk,
+  kDecimals,
+  kCounter,
+  kBits,
+  kSpecial,
+  kSteps,
+  kNear,
+  kMultiples,
+  kNarrowBits,
+  kMixed
+};
 
 struct Golden {
   const char* name;
