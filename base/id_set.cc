@@ -56,6 +56,14 @@ bool IdSet::empty() const {
   return std::all_of(parts_.begin(), parts_.end(), [](const auto& part) { return part.second.isEmpty(); });
 }
 
+std::uint64_t IdSet::bytes() const {
+  std::uint64_t bytes = sizeof *this;
+  for (const auto& [high, part] : parts_) {
+    bytes += 96 + part.getSizeInBytes();
+  }
+  return bytes;
+}
+
 std::uint64_t IdSet::Count() const {
   std::uint64_t count = 0;
   for (const auto& [high, part] : parts_) {

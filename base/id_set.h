@@ -52,6 +52,8 @@ class IdSet {
       }
     }
   }
+  /// About what it takes in memory.
+  std::uint64_t bytes() const;
   /// Packs runs of neighbours; worth a call once a set has been filled.
   void Optimize();
 

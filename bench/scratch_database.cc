@@ -1,8 +1,11 @@
 #include "bench/scratch_database.h"
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <thread>
+#include <utility>
 
 namespace tsdb::bench {
 
@@ -71,6 +74,18 @@ std::uint64_t ScratchDatabase::Fill(TsbsGenerator* generator) {
   }
   AppendAll(*database_, batch);
   return samples;
+}
+
+void ScratchDatabase::WaitForJobs() {
+  constexpr int kQuiet = 30;  // looks, 100 ms apart
+  std::uint64_t merges = 0;
+  for (int quiet = 0; quiet < kQuiet; ++quiet) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    const Stats stats = database_->GetStats();
+    if (stats.merge_running || std::exchange(merges, stats.merges) != stats.merges) {
+      quiet = 0;
+    }
+  }
 }
 
 std::uint64_t ScratchDatabase::BytesOnDisk() const {

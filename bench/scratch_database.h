@@ -39,6 +39,8 @@ class ScratchDatabase {
   std::uint64_t Fill(TsbsGenerator* generator);
   /// Drops the database without closing it, as a crash of the process does, and opens it again: the log is replayed.
   void CrashAndReopen();
+  /// Returns when no merge has run for a while: the files are as background jobs leave them.
+  void WaitForJobs();
   /// Bytes of every file in the folder.
   std::uint64_t BytesOnDisk() const;
 

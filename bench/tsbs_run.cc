@@ -1,9 +1,9 @@
 // Fills a database with the TSBS cpu-only data set and asks it the fifteen queries, in this process.
 //
-//   tsbs_run [--hosts N] [--seconds N] [--runs N] [--flushed] [--dump FILE]   medians as a table; FILE: all answers
-//   tsbs_run serve [--hosts N] [--seconds N] [--flushed]                      answers requests on standard input
+//   tsbs_run [--hosts N] [--seconds N] [--runs N] [--compacted] [--dump FILE]   medians as a table; FILE: all answers
+//   tsbs_run serve [--hosts N] [--seconds N] [--compacted]                      answers requests on standard input
 //
-// The database is compacted before it is asked; with --flushed it stays as flushes left it. A request is a line
+// The database is asked as its background jobs left it; with --compacted in its final form. A request is a line
 // `QUERY FROM TO HOSTS` (milliseconds; hosts with commas, or -); the reply a line `NANOSECONDS ROWS` and the rows,
 // see TsbsAnswer::ToText. Times are those from the request to the answer in memory.
 #include <algorithm>
@@ -25,7 +25,7 @@ namespace {
 
 struct Arguments {
   bool serve = false;
-  bool flushed = false;
+  bool compacted = false;
   std::size_t hosts = 100;
   std::int64_t seconds = 24 * 3600;
   std::uint64_t runs = 5;
@@ -45,8 +45,8 @@ bool ParseArguments(int argc, char** argv, Arguments* arguments) {
       arguments->serve = true;
       continue;
     }
-    if (name == "--flushed") {
-      arguments->flushed = true;
+    if (name == "--compacted") {
+      arguments->compacted = true;
       continue;
     }
     const std::string_view value = i + 1 < argc ? argv[++i] : "";
@@ -146,10 +146,10 @@ int Run(const Arguments& arguments) {
   ScratchDatabase database;
   database.Fill(&generator);
   MustBeOk(database->Flush());
-  if (arguments.flushed) {
-    database->PauseMerging();
-  } else {
+  if (arguments.compacted) {
     Must(database->Compact());
+  } else {
+    database.WaitForJobs();
   }
   if (arguments.serve) {
     return Serve(*database);
@@ -167,7 +167,7 @@ int main(int argc, char** argv) {
   tsdb::bench::Arguments arguments;
   if (!tsdb::bench::ParseArguments(argc, argv, &arguments)) {
     std::fprintf(stderr,
-                 "usage: tsbs_run [serve] [--hosts N] [--seconds N] [--runs N] [--flushed] [--dump FILE]\n"
+                 "usage: tsbs_run [serve] [--hosts N] [--seconds N] [--runs N] [--compacted] [--dump FILE]\n"
                  "       12 hours of data are the least\n");
     return 2;
   }

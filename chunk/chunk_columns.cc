@@ -20,8 +20,9 @@ std::uint64_t Distance(Timestamp from, Timestamp to) {
 void FillEven(const ChunkEntry& entry, std::size_t begin, std::size_t count, Timestamp* out) {
   const std::uint64_t step = entry.count > 1 ? Distance(entry.first_time, entry.last_time) / (entry.count - 1) : 0;
   const std::uint64_t start = static_cast<std::uint64_t>(entry.first_time) + begin * step;
-  for (std::size_t i = 0; i < count; ++i) {
-    out[i] = static_cast<Timestamp>(start + i * step);
+  std::uint64_t time = start;
+  for (std::size_t i = 0; i < count; ++i, time += step) {
+    out[i] = static_cast<Timestamp>(time);
   }
 }
 

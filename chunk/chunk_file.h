@@ -126,6 +126,10 @@ class ChunkFileReader {
   /// neighbouring columns at once.
   virtual Status ReadPages(const ChunkRows& rows, std::size_t begin, std::size_t end, TimeRange range,
                            ColumnBuffer* out) const = 0;
+  /// The same of rows whose times go on in even steps, from each to the next: appends the values alone, without their
+  /// times, and returns the time of the first.
+  virtual Result<Timestamp> ReadValues(const ChunkRows& rows, std::size_t begin, std::size_t end, TimeRange range,
+                                       ColumnBuffer* out) const = 0;
   /// Reads and checks every byte of the file; one message per damaged place.
   virtual Status Verify(std::vector<std::string>* damage) const = 0;
   virtual std::uint64_t memory_bytes() const = 0;

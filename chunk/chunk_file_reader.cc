@@ -13,6 +13,7 @@
 #include "chunk/chunk_file.h"
 #include "chunk/chunk_file_format.h"
 #include "chunk/place_seed.h"
+#include "chunk/read_ahead.h"
 #include "chunk/time_column_cache.h"
 
 namespace tsdb::chunk {
@@ -24,15 +25,6 @@ constexpr std::uint64_t kReadBytes = 1 << 20;
 
 /// Series with fewer chunks each are not added up.
 constexpr std::uint64_t kSummaryChunks = 64;
-
-/// Reads exactly `n` bytes; a file that ends before is damaged.
-Status ReadExactly(const RandomReadFile& file, std::uint64_t offset, std::size_t n, char* out) {
-  TSDB_ASSIGN_OR_RETURN(const std::size_t got, file.ReadAt(offset, n, out));
-  if (got != n) {
-    return Status::Corruption(fmt::format("{}@{}: the file ends {} bytes too early", file.path(), offset, n - got));
-  }
-  return {};
-}
 
 class Reader final : public ChunkFileReader {
  public:
@@ -140,21 +132,13 @@ class Reader final : public ChunkFileReader {
 
   Status ReadPages(const ChunkRows& rows, std::size_t begin, std::size_t end, TimeRange range,
                    ColumnBuffer* out) const override {
-    try {
-      while (begin < end) {
-        std::size_t stop = begin;
-        std::uint64_t bytes = 0;
-        for (; stop < end && bytes < kReadBytes; ++stop) {
-          TSDB_RETURN_IF_ERROR(CheckEntry(rows.entries[stop]));
-          bytes = ColumnsEnd(rows.entries[stop]) - ColumnsBegin(rows.entries[begin]);
-        }
-        TSDB_RETURN_IF_ERROR(ReadNeighbours(rows, begin, stop, range, out));
-        begin = stop;
-      }
-      return {};
-    } catch (const std::bad_alloc&) {
-      return Status::OutOfMemory(path() + ": no memory for chunks");
-    }
+    return ReadRowsOf(rows, begin, end, range, true, out);
+  }
+
+  Result<Timestamp> ReadValues(const ChunkRows& rows, std::size_t begin, std::size_t end, TimeRange range,
+                               ColumnBuffer* out) const override {
+    TSDB_RETURN_IF_ERROR(ReadRowsOf(rows, begin, end, range, false, out));
+    return rows.PageTime(begin, PagesIn(rows, begin, range).first);
   }
 
   Status Verify(std::vector<std::string>* damage) const override {
@@ -171,6 +155,25 @@ class Reader final : public ChunkFileReader {
   }
 
  private:
+  Status ReadRowsOf(const ChunkRows& rows, std::size_t begin, std::size_t end, TimeRange range, bool with_times,
+                    ColumnBuffer* out) const {
+    try {
+      while (begin < end) {
+        std::size_t stop = begin;
+        std::uint64_t bytes = 0;
+        for (; stop < end && bytes < kReadBytes; ++stop) {
+          TSDB_RETURN_IF_ERROR(CheckEntry(rows.entries[stop]));
+          bytes = ColumnsEnd(rows.entries[stop]) - ColumnsBegin(rows.entries[begin]);
+        }
+        TSDB_RETURN_IF_ERROR(ReadNeighbours(rows, begin, stop, range, with_times, out));
+        begin = stop;
+      }
+      return {};
+    } catch (const std::bad_alloc&) {
+      return Status::OutOfMemory(path() + ": no memory for chunks");
+    }
+  }
+
   /// Puts the path in front of a message that starts at "@offset".
   Status At(const Status& status) const {
     return status.ok() ? Status() : Status(status.code(), path() + std::string(status.message()));
@@ -248,14 +251,9 @@ class Reader final : public ChunkFileReader {
   }
   static std::uint64_t ColumnsEnd(const ChunkEntry& entry) { return entry.value_offset + entry.value_bytes; }
 
-  /// Encoded columns pass through one buffer per thread, so that a read allocates nothing but its result.
   Status ReadBytes(std::uint64_t offset, std::size_t n, std::string_view* data) const {
-    thread_local std::string scratch;
-    if (scratch.size() < n) {
-      scratch.resize(n);
-    }
-    *data = std::string_view(scratch).substr(0, n);
-    return n == 0 ? Status() : ReadExactly(*file_, offset, n, scratch.data());
+    *data = {};
+    return n == 0 ? Status() : read_ahead_.Read(*file_, offset, n, data);
   }
 
   /// The pages of a row that overlap the range, which the row does.
@@ -273,7 +271,7 @@ class Reader final : public ChunkFileReader {
   }
 
   /// Rows whose columns lie side by side, in one read.
-  Status ReadNeighbours(const ChunkRows& rows, std::size_t begin, std::size_t end, TimeRange range,
+  Status ReadNeighbours(const ChunkRows& rows, std::size_t begin, std::size_t end, TimeRange range, bool with_times,
                         ColumnBuffer* out) const {
     const std::uint64_t near_begin = ColumnsBegin(rows.entries[begin]);
     const std::uint64_t near_end = ColumnsEnd(rows.entries[end - 1]);
@@ -290,7 +288,9 @@ class Reader final : public ChunkFileReader {
       const PageRange pages = PagesIn(rows, i, range);
       out->Reserve(SamplesInPages(entry.count, pages));
       TSDB_RETURN_IF_ERROR(TakeValues(entry, pages, near, near_begin, out->values_end()));
-      TSDB_RETURN_IF_ERROR(TakeTimes(entry, pages, near, near_begin, out->times_end()));
+      if (with_times) {
+        TSDB_RETURN_IF_ERROR(TakeTimes(entry, pages, near, near_begin, out->times_end()));
+      }
       out->Extend(SamplesInPages(entry.count, pages));
     }
     return {};
@@ -445,6 +445,7 @@ class Reader final : public ChunkFileReader {
   }
 
   const std::unique_ptr<RandomReadFile> file_;
+  const ReadAhead read_ahead_;
   // Constant after Load.
   ChunkFileOptions options_;
   ChunkFileMeta meta_;

@@ -24,12 +24,12 @@
 
 namespace tsdb::compaction {
 
-/// The series to be flushed, one after another.
+/// The series to be flushed, one after another; a long one in slices.
 class SeriesSource {
  public:
   virtual ~SeriesSource() = default;
-  /// Replaces `columns` by the samples of the next series: ids ascend, times rise. A series without samples is passed
-  /// over. False at the end and on an error; status() tells which.
+  /// Replaces `columns` by samples of the next series, or the next ones of the same: ids ascend, the times of each
+  /// rise. Nothing is done where there are none. False at the end and on an error; status() tells which.
   virtual bool Next(SeriesId* id, chunk::Columns* columns) = 0;
   virtual Status status() const = 0;
 };

@@ -55,6 +55,7 @@ MemoryUse Core::Memory() const {
   use.registry = static_cast<std::int64_t>(registry.memory_bytes());
   use.index = static_cast<std::int64_t>(index->cache_bytes());
   const VersionPtr version = versions.Pin();
+  use.files = static_cast<std::int64_t>(directory_blocks.memory_bytes());
   for (const ChunkFilePtr& file : version->files) {
     use.files += static_cast<std::int64_t>(file->memory_bytes());
   }

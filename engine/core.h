@@ -30,6 +30,7 @@
 #include "compaction/file_numbers.h"
 #include "compaction/job_control.h"
 #include "engine/definition_queue.h"
+#include "engine/directory_blocks.h"
 #include "engine/drop_table.h"
 #include "engine/head/stripe.h"
 #include "engine/registry.h"
@@ -86,6 +87,7 @@ struct Core {
   RetentionState retention;
   Subscriptions subscriptions;
   VersionHolder versions;
+  DirectoryBlocks directory_blocks;
   std::unique_ptr<index::SeriesIndex> index;
   std::unique_ptr<wal::Log> log;
   compaction::FileNumbers file_numbers;

@@ -151,10 +151,12 @@ void PendingDeletes::Drain(Core& core, const std::array<std::uint8_t, kStripes>&
 Result<std::uint64_t> CountSamples(Core& core, const IdSet& ids, TimeRange range) {
   QueryPlan plan(core, QuerySpec(), core.versions.Pin());
   QueryStatistics counts;
-  SeriesReader reader(plan, nullptr, &counts);
+  DirectoryCache cache(core.directory_blocks);
+  SeriesReader reader(plan, cache, &counts);
   std::uint64_t samples = 0;
   Piece piece;
   for (const std::uint64_t id : ids.ToVector()) {
+    cache.EndSeries();
     TSDB_RETURN_IF_ERROR(reader.Open(SeriesId{id}, range, false));
     reader.Start(range);
     while (reader.Next(nullptr, &piece)) {

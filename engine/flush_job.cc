@@ -24,19 +24,34 @@ class GenerationSource final : public compaction::SeriesSource {
     if (next_ == series_.size() || !status_.ok()) {
       return false;
     }
-    const HeadSeries& series = *series_[next_++];
+    const HeadSeries& series = *series_[next_];
     *id = series.id();
     if (dead_.Contains(series.id().value)) {
       columns->Clear();  // passed over
+      ++next_;
       return true;
     }
-    status_ = series.ReadAll(columns);
+    if (slice_ == 0) {
+      starts_ = series.SliceStarts(kSliceSamples);
+    }
+    const TimeRange range = {slice_ == 0 ? kTimestampMin : starts_[slice_ - 1],
+                             slice_ == starts_.size() ? kTimestampMax : starts_[slice_] - 1};
+    status_ = DecodeSnapshot(series.TakeSnapshot(range), range, columns);
+    if (slice_++ == starts_.size()) {
+      slice_ = 0;
+      ++next_;
+    }
     return status_.ok();
   }
   Status status() const override { return status_; }
 
  private:
+  /// A long series comes in slices, so that what is decoded stays small.
+  static constexpr std::size_t kSliceSamples = 1 << 17;
+
   std::vector<const HeadSeries*> series_;
+  std::vector<Timestamp> starts_;  // of the slices of the series at hand, but the first
+  std::size_t slice_ = 0;          // the next one
   const IdSet dead_;  // series that ended for good
   std::size_t next_ = 0;
   Status status_;

@@ -71,7 +71,8 @@ Result<Follower::Outcome> Follower::TryFollow(const chunk::ManifestState& state,
     core_.store_id = store;
     core_.settings = state.settings;
   }
-  if (core_.index == nullptr || state.flushed_commit != flushed_) {
+  TSDB_ASSIGN_OR_RETURN(const bool same_log, IsLogTheSame(state));
+  if (core_.index == nullptr || !same_log) {
     TSDB_RETURN_IF_ERROR(TakeRetention(state, &core_.retention));
     core_.dropped.Set(state.drops);
   } else {
@@ -89,7 +90,7 @@ Result<Follower::Outcome> Follower::TryFollow(const chunk::ManifestState& state,
     TSDB_ASSIGN_OR_RETURN(outcome, ReadCatalogue(state));
   }
   if (outcome == Outcome::kDone) {
-    TSDB_ASSIGN_OR_RETURN(outcome, FollowLog(state, selector, std::move(version)));
+    TSDB_ASSIGN_OR_RETURN(outcome, FollowLog(state, selector, same_log && head_is_whole_, std::move(version)));
   }
   return outcome;
 }
@@ -193,7 +194,7 @@ Result<Follower::Outcome> Follower::ReadCatalogue(const chunk::ManifestState& st
                                                      if (definition.commit > catalogue_applied_) {
                                                        TakeDefinition(definition);
                                                        if (logged_.contains(definition.id.value)) {
-                                                         seen_in_catalogue_.insert(definition.id.value);
+                                                         seen_in_catalogue_[definition.id.value] = definition.commit;
                                                        }
                                                      }
                                                      return Status::Ok();

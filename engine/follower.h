@@ -17,6 +17,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "base/id_set.h"
 #include "chunk/manifest.h"
 #include "engine/core.h"
 #include "engine/follow_log.h"
@@ -42,6 +43,8 @@ class Follower {
   std::uint64_t segments() const { return segments_; }
 
  private:
+  /// Commit of the newest change of a definition, by id.
+  using LastCommits = std::unordered_map<std::uint64_t, CommitNumber>;
   /// What became of an attempt: done, or the writer moved on and it has to be made again.
   enum class Outcome { kDone, kAgain };
 
@@ -52,20 +55,23 @@ class Follower {
   Result<Outcome> OpenFiles(const chunk::ManifestState& state, Version* version);
   Result<Outcome> OpenIndex(const chunk::ManifestState& state);
   Result<Outcome> ReadCatalogue(const chunk::ManifestState& state);
-  Result<Outcome> FollowLog(const chunk::ManifestState& state, const Selector* selector, Version version);
+  /// `go_on`: from position_, into the generation there is.
+  Result<Outcome> FollowLog(const chunk::ManifestState& state, const Selector* selector, bool go_on, Version version);
   /// One pass over the log; `report` is complete when it is done.
   Result<Outcome> ReadLog(const chunk::ManifestState& state, CommitNumber after, FollowLogVisitor& visitor,
                           wal::ReplayReport* report);
   /// The second pass of a lazy head: samples of the series that match, up to position `through`.
   Result<Outcome> FillFor(const chunk::ManifestState& state, const Selector& selector, CommitNumber through,
                           Generation* generation);
-  /// True when nothing was begun that could have made commits void: the log may be read on from position_.
-  Result<bool> MayGoOn(const chunk::ManifestState& state) const;
+  /// True when nothing was begun that could have made commits void: what the log said up to position_ still holds.
+  Result<bool> IsLogTheSame(const chunk::ManifestState& state) const;
   /// Whether the files or the position of the manifest changed since `state` was read.
   Result<bool> MovedOn(const chunk::ManifestState& state) const;
   void TakeDefinition(const SeriesDefinition& definition);
-  /// Ends series of which only failed writes told.
-  void ForgetVoidDefinitions(const std::unordered_map<std::uint64_t, CommitNumber>& logged);
+  /// Series of which the log told something that neither it nor the files say any more: a write that failed.
+  IdSet VoidIds(const chunk::ManifestState& state, const LastCommits& logged) const;
+  /// Gives the index what files and log (up to `through`) say of these series; those they do not know end.
+  Result<Outcome> Restore(const chunk::ManifestState& state, const IdSet& ids, CommitNumber through);
   void Note(const std::string& note);
 
   const bool lazy_head_;
@@ -86,8 +92,8 @@ class Follower {
   // Of the index. Definitions up to applied_ were taken in; those of the log may turn out void.
   CommitNumber applied_;
   CommitNumber catalogue_applied_;
-  std::unordered_map<std::uint64_t, CommitNumber> logged_;
-  std::set<std::uint64_t> seen_in_catalogue_;
+  LastCommits logged_;
+  LastCommits seen_in_catalogue_;  // of those in logged_
   std::set<std::string> notes_;  // each is told once
 };
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "engine/follower.h"
+#include "engine/open_index.h"
 #include "wal/segment.h"
 
 namespace tsdb::engine {
@@ -19,8 +20,8 @@ bool HasHole(const wal::ReplayReport& report) {
 
 }  // namespace
 
-Result<bool> Follower::MayGoOn(const chunk::ManifestState& state) const {
-  if (!head_is_whole_ || state.flushed_commit != flushed_) {
+Result<bool> Follower::IsLogTheSame(const chunk::ManifestState& state) const {
+  if (core_.index == nullptr || state.flushed_commit != flushed_) {
     return false;
   }
   TSDB_ASSIGN_OR_RETURN(const auto entries, core_.fs->List(JoinPath(core_.path, "wal")));
@@ -51,22 +52,26 @@ Result<Follower::Outcome> Follower::ReadLog(const chunk::ManifestState& state, C
 }
 
 Result<Follower::Outcome> Follower::FollowLog(const chunk::ManifestState& state, const Selector* selector,
-                                              Version version) {
-  TSDB_ASSIGN_OR_RETURN(const bool go_on, MayGoOn(state));
+                                              bool go_on, Version version) {
   const VersionPtr current = core_.versions.Pin();
   version.mutable_generation =
       go_on ? current->mutable_generation : std::make_shared<Generation>(next_generation_++);
-  std::unordered_map<std::uint64_t, CommitNumber> logged;
+  LastCommits logged;
   FollowLogVisitor visitor(core_, version.mutable_generation.get(),
                            lazy_head_ ? WantedSamples::kNone : WantedSamples::kAll, kNoLimit,
                            [&](const SeriesDefinition& definition) {
                              TakeDefinition(definition);
-                             logged[definition.id.value] = definition.commit;
+                             const std::uint64_t id = definition.id.value;
+                             logged[id] = definition.commit;
+                             logged_[id] = std::max(logged_[id], definition.commit);  // also if this attempt fails
                            });
   wal::ReplayReport report;
   TSDB_ASSIGN_OR_RETURN(Outcome outcome, ReadLog(state, go_on ? position_ : state.flushed_commit, visitor, &report));
   if (outcome == Outcome::kDone && go_on && report.last_segment != segment_) {
     outcome = Outcome::kAgain;  // begun meanwhile: what was read before may be void
+  }
+  if (outcome == Outcome::kDone && !go_on) {
+    TSDB_ASSIGN_OR_RETURN(outcome, Restore(state, VoidIds(state, logged), report.last_valid_commit));
   }
   if (outcome == Outcome::kDone && selector != nullptr) {
     TSDB_ASSIGN_OR_RETURN(outcome,
@@ -86,10 +91,7 @@ Result<Follower::Outcome> Follower::FollowLog(const chunk::ManifestState& state,
     core_.recovery.commits = report.commits;
     core_.recovery.samples = version.mutable_generation->samples();
   }
-  if (go_on) {
-    logged_.insert(logged.begin(), logged.end());
-  } else {
-    ForgetVoidDefinitions(logged);
+  if (!go_on) {
     logged_ = std::move(logged);
   }
   seen_in_catalogue_.clear();
@@ -122,16 +124,54 @@ Result<Follower::Outcome> Follower::FillFor(const chunk::ManifestState& state, c
   return ReadLog(state, state.flushed_commit, visitor, &report);
 }
 
-void Follower::ForgetVoidDefinitions(const std::unordered_map<std::uint64_t, CommitNumber>& logged) {
+IdSet Follower::VoidIds(const chunk::ManifestState& state, const LastCommits& logged) const {
+  const auto knows = [](const LastCommits& commits, std::uint64_t id, CommitNumber commit) {
+    const auto found = commits.find(id);
+    return found != commits.end() && found->second >= commit;
+  };
+  IdSet ids;
   for (const auto& [id, commit] : logged_) {
-    if (!logged.contains(id) && !seen_in_catalogue_.contains(id)) {
-      SeriesDefinition end;
-      end.id = SeriesId{id};
-      end.commit = commit;
-      end.dropped = true;
-      core_.index->Apply(end);
+    const bool dropped = std::any_of(state.drops.begin(), state.drops.end(), [&, id = id, commit = commit](const auto& d) {
+      return d.commit >= commit && d.ids.Contains(id);
+    });
+    if (!dropped && !knows(logged, id, commit) && !knows(seen_in_catalogue_, id, commit)) {
+      ids.Add(id);
     }
   }
+  return ids;
+}
+
+Result<Follower::Outcome> Follower::Restore(const chunk::ManifestState& state, const IdSet& ids,
+                                            CommitNumber through) {
+  if (ids.empty()) {
+    return Outcome::kDone;
+  }
+  std::unordered_map<std::uint64_t, SeriesDefinition> truth;
+  const auto take = [&](const SeriesDefinition& definition) {
+    if (ids.Contains(definition.id.value)) {
+      truth[definition.id.value] = definition;
+    }
+  };
+  CommitNumber in_files;
+  TSDB_RETURN_IF_ERROR(VisitCatalogue(*core_.fs, core_.path, take, &in_files));
+  if (in_files != state.flushed_commit) {
+    return Outcome::kAgain;
+  }
+  FollowLogVisitor visitor(core_, nullptr, WantedSamples::kNone, through, take);
+  wal::ReplayReport report;
+  TSDB_ASSIGN_OR_RETURN(const Outcome outcome, ReadLog(state, state.flushed_commit, visitor, &report));
+  if (outcome == Outcome::kDone) {
+    ids.ForEach([&](std::uint64_t id) {
+      SeriesDefinition& definition = truth[id];
+      if (definition.id.value == 0) {  // only the failed write told of it
+        definition.id = SeriesId{id};
+        definition.commit = through;
+        definition.dropped = true;
+      }
+      core_.index->Apply(definition);
+    });
+  }
+  return outcome;
 }
 
 }  // namespace tsdb::engine

@@ -57,13 +57,22 @@ Status CheckMayCreate(FileSystem& fs, const std::string& path, const OpenOptions
   return Status::Ok();
 }
 
-/// Puts replayed effects into the head.
+/// What is held of samples without a series before it is written.
+constexpr std::size_t kEvidenceBytes = 4 << 20;
+
+/// Puts replayed effects into the head. Samples whose series was defined only in damaged bytes go to files, so that
+/// nothing is lost without a trace.
 class ReplayIntoHead final : public wal::ReplayVisitor {
  public:
   explicit ReplayIntoHead(Core& core) : core_(core) {}
 
   Status OnCommit(CommitNumber commit, std::int64_t /*wall_nanos*/) override {
-    if (core_.HeadBytes() >= core_.FlushThreshold()) {
+    const bool flush = core_.HeadBytes() >= core_.FlushThreshold();
+    // Before the flush: behind it the log is not read for them again.
+    if (flush || evidence_.size() >= kEvidenceBytes) {
+      TSDB_RETURN_IF_ERROR(KeepEvidence());
+    }
+    if (flush) {
       TSDB_RETURN_IF_ERROR(SyncLogOnce());
       TSDB_RETURN_IF_ERROR(FlushReplayed(core_, last_));
       generation_ = nullptr;
@@ -155,7 +164,22 @@ class ReplayIntoHead final : public wal::ReplayVisitor {
     return ApplySettings(operation, &core_.retention);
   }
 
-  const std::string& evidence() const { return evidence_; }
+  /// Writes what was collected since the last call, into a file named after the last commit in it.
+  Status KeepEvidence() {
+    if (evidence_.empty()) {
+      return Status::Ok();
+    }
+    const std::string directory = JoinPath(core_.path, "evidence");
+    const std::string path = JoinPath(directory, fmt::format("orphans-{}.csv", last_.value));
+    TSDB_RETURN_IF_ERROR(core_.fs->CreateDirectories(directory));
+    TSDB_RETURN_IF_ERROR(core_.fs->SyncDirectory(core_.path));
+    TSDB_RETURN_IF_ERROR(WriteFileAtomically(*core_.fs, path, "series_id,time,value_bits\n" + evidence_));
+    core_.recovery.notes.push_back(fmt::format("{}: {} samples whose series definition was damaged", path,
+                                               core_.recovery.samples_orphaned - samples_kept_));
+    samples_kept_ = core_.recovery.samples_orphaned;
+    evidence_.clear();
+    return Status::Ok();
+  }
 
  private:
   Generation& generation() {
@@ -214,6 +238,7 @@ class ReplayIntoHead final : public wal::ReplayVisitor {
   CommitNumber last_;
   std::vector<HeadSeries*> series_;
   std::string evidence_;
+  std::uint64_t samples_kept_ = 0;  // of the orphaned ones, in evidence files
   bool log_synced_ = false;
 };
 
@@ -287,21 +312,6 @@ Status OpenIndex(Core& core, const Environment& environment, const chunk::Manife
   return CatchUpIndex(core, state);
 }
 
-// Samples whose series was defined only in damaged bytes go to a file, so that nothing is lost without a trace.
-Status KeepEvidence(Core& core, const ReplayIntoHead& visitor, CommitNumber last) {
-  if (visitor.evidence().empty()) {
-    return Status::Ok();
-  }
-  const std::string directory = JoinPath(core.path, "evidence");
-  const std::string path = JoinPath(directory, fmt::format("orphans-{}.csv", last.value));
-  TSDB_RETURN_IF_ERROR(core.fs->CreateDirectories(directory));
-  TSDB_RETURN_IF_ERROR(core.fs->SyncDirectory(core.path));
-  TSDB_RETURN_IF_ERROR(WriteFileAtomically(*core.fs, path, "series_id,time,value_bits\n" + visitor.evidence()));
-  core.recovery.notes.push_back(fmt::format("{}: {} samples whose series definition was damaged", path,
-                                            core.recovery.samples_orphaned));
-  return Status::Ok();
-}
-
 Status ReplayLog(Core& core, const chunk::ManifestState& state, wal::ReplayReport* report) {
   wal::ReplayOptions options;
   options.store_id = core.store_id;
@@ -317,7 +327,7 @@ Status ReplayLog(Core& core, const chunk::ManifestState& state, wal::ReplayRepor
                                               damage.tail ? "cut off at the end of the log" : "skipped",
                                               damage.reason));
   }
-  return KeepEvidence(core, visitor, report->last_valid_commit);
+  return visitor.KeepEvidence();
 }
 
 Status OpenLog(Core& core, const chunk::ManifestState& state, const wal::ReplayReport& report) {

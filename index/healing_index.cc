@@ -24,6 +24,9 @@ class HealingIndex final : public SeriesIndex {
   Result<std::vector<std::optional<SeriesDefinition>>> FindByIds(std::span<const SeriesId> ids) override {
     return Try([&](SeriesIndex& index) { return index.FindByIds(ids); });
   }
+  Result<std::vector<SeriesInfoPtr>> InfosByIds(std::span<const SeriesId> ids) override {
+    return Try([&](SeriesIndex& index) { return index.InfosByIds(ids); });
+  }
   Result<std::vector<SeriesId>> Select(const Selector& selector) override {
     return Try([&](SeriesIndex& index) { return index.Select(selector); });
   }

@@ -149,6 +149,14 @@ std::vector<std::uint32_t> OverlayLayer::SlotsOf(const Identity& identity) const
   return found;
 }
 
+SeriesInfoPtr OverlayLayer::Info(std::uint32_t number) const {
+  if (slots_[number].dropped) {
+    return nullptr;
+  }
+  const SeriesInfoPtr info = infos_.Find(number);
+  return info != nullptr ? info : infos_.Insert(number, Definition(number));
+}
+
 std::uint64_t OverlayLayer::bytes() const {
   // A change takes about four bytes in each of the sets of ids and slots.
   return slot_bytes_ + by_id_.bytes() + by_identity_.bytes() + postings_.bytes() + 12 * slots_.size();

@@ -23,9 +23,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/series_definition.h"
 #include "base/id_set.h"
+#include "base/series_definition.h"
 #include "index/index_keys.h"
+#include "index/info_cache.h"
 #include "index/posting_source.h"
 #include "index/slot_table.h"
 
@@ -101,6 +102,8 @@ class OverlayLayer final : public PostingSource {
   const Slot& slot(std::uint32_t number) const { return slots_[number]; }
   /// The definition a slot holds, dropped ones included.
   SeriesDefinition Definition(std::uint32_t number) const;
+  /// What queries show of it, null when it is dropped; remembered. May be called from many threads.
+  SeriesInfoPtr Info(std::uint32_t number) const;
 
   /// Newest slot of an id.
   std::optional<std::uint32_t> FindId(std::uint64_t id) const;
@@ -113,6 +116,7 @@ class OverlayLayer final : public PostingSource {
   const LabelPostings& postings() const { return postings_; }
   bool IsDead(std::uint32_t number) const { return slots_[number].dropped || slots_[number].superseded; }
   std::uint64_t bytes() const;
+  std::uint64_t cache_bytes() const { return infos_.bytes(); }
 
   /// Ids of the series in this layer that match.
   Result<IdSet> Select(const std::vector<ValueMatcher>& matchers) const;
@@ -128,6 +132,8 @@ class OverlayLayer final : public PostingSource {
   Status Filter(const std::vector<const ValueMatcher*>& matchers, IdSet* candidates) const override;
 
  private:
+  static constexpr std::uint64_t kInfoBytesMax = 4 << 20;
+
   void Supersede(std::uint32_t number);
 
   std::deque<Slot> slots_;
@@ -138,6 +144,7 @@ class OverlayLayer final : public PostingSource {
   IdSet touched_ids_;
   IdSet live_ids_;
   std::uint64_t slot_bytes_ = 0;
+  mutable InfoCache infos_{kInfoBytesMax};  // by slot
 };
 
 }  // namespace tsdb::index

@@ -82,33 +82,19 @@ class RocksIndex final : public SeriesIndex {
   }
 
   Result<std::vector<std::optional<SeriesDefinition>>> FindByIds(std::span<const SeriesId> ids) override {
-    ReadLock life(life_mutex_);
-    TSDB_RETURN_IF_ERROR(CheckOpen());
-    std::vector<std::optional<SeriesDefinition>> found(ids.size());
-    std::vector<std::size_t> positions;
-    std::vector<std::uint64_t> stored_ids;
-    Pin pin;
-    {
-      ReadLock lock(overlay_mutex_);
-      pin = MakePin();
-      for (std::size_t i = 0; i < ids.size(); ++i) {
-        const OverlayLayer* layer = LayerOf(ids[i].value);
-        if (layer != nullptr) {
-          SeriesDefinition definition = layer->Definition(*layer->FindId(ids[i].value));
-          if (!definition.dropped) {
-            found[i] = std::move(definition);
-          }
-        } else if (pin.stored->ids().Contains(ids[i].value)) {
-          positions.push_back(i);
-          stored_ids.push_back(ids[i].value);
-        }
-      }
-    }
-    TSDB_ASSIGN_OR_RETURN(std::vector<SeriesDefinition> definitions, pin.stored->Definitions(stored_ids));
-    for (std::size_t i = 0; i < positions.size(); ++i) {
-      found[positions[i]] = std::move(definitions[i]);
-    }
-    return found;
+    return ByIds<std::optional<SeriesDefinition>>(
+        ids,
+        [](const OverlayLayer& layer, std::uint32_t slot) {
+          SeriesDefinition definition = layer.Definition(slot);
+          return definition.dropped ? std::nullopt : std::optional(std::move(definition));
+        },
+        [](const StoredView& stored, std::span<const std::uint64_t> wanted) { return stored.Definitions(wanted); });
+  }
+
+  Result<std::vector<SeriesInfoPtr>> InfosByIds(std::span<const SeriesId> ids) override {
+    return ByIds<SeriesInfoPtr>(
+        ids, [](const OverlayLayer& layer, std::uint32_t slot) { return layer.Info(slot); },
+        [](const StoredView& stored, std::span<const std::uint64_t> wanted) { return stored.Infos(wanted); });
   }
 
   Result<std::vector<SeriesId>> Select(const Selector& selector) override {
@@ -211,8 +197,8 @@ class RocksIndex final : public SeriesIndex {
     const std::unique_ptr<RocksStore::TableSet> tables = store_->NewTableSet();
     TSDB_ASSIGN_OR_RETURN(MergeResult merged, MergeLayers(*pin.stored, pin.frozen, meta, tables.get()));
     TSDB_RETURN_IF_ERROR(store_->Ingest(*tables));
-    auto stored =
-        std::make_shared<StoredView>(store_->TakeSnapshot(), merged.meta, /*is_new=*/false, std::move(merged.ids));
+    auto stored = std::make_shared<StoredView>(store_->TakeSnapshot(), merged.meta, /*is_new=*/false,
+                                               std::move(merged.ids), InfosBehind(pin));
     const std::shared_ptr<const OverlayLayer> rest = Rebuild(pin.frozen, merged.meta.applied_commit);
     WriteLock lock(overlay_mutex_);
     frozen_.clear();
@@ -241,7 +227,15 @@ class RocksIndex final : public SeriesIndex {
 
   std::uint64_t cache_bytes() const override {
     ReadLock life(life_mutex_);
-    return store_ == nullptr ? 0 : store_->cache_bytes();
+    if (store_ == nullptr) {
+      return 0;
+    }
+    ReadLock lock(overlay_mutex_);
+    std::uint64_t bytes = store_->cache_bytes() + stored_->cache_bytes() + active_->cache_bytes();
+    for (const auto& layer : frozen_) {
+      bytes += layer->cache_bytes();
+    }
+    return bytes;
   }
 
   Status Close() override {
@@ -270,6 +264,45 @@ class RocksIndex final : public SeriesIndex {
   }
 
   Pin MakePin() const TSDB_REQUIRES_SHARED(overlay_mutex_) { return {frozen_, stored_}; }
+
+  // What is remembered of series stays right while only new ones come.
+  static InfoCachePtr InfosBehind(const Pin& pin) {
+    for (const auto& layer : pin.frozen) {
+      if (layer->touched_ids().CountShared(pin.stored->ids()) != 0) {
+        return StoredView::NewInfos();
+      }
+    }
+    return pin.stored->infos();
+  }
+
+  // One answer per id: of the newest layer that knows it, else of the stored view.
+  template <typename Answer, typename OfLayer, typename OfView>
+  Result<std::vector<Answer>> ByIds(std::span<const SeriesId> ids, OfLayer of_layer, OfView of_view) const {
+    ReadLock life(life_mutex_);
+    TSDB_RETURN_IF_ERROR(CheckOpen());
+    std::vector<Answer> found(ids.size());
+    std::vector<std::size_t> positions;
+    std::vector<std::uint64_t> stored_ids;
+    Pin pin;
+    {
+      ReadLock lock(overlay_mutex_);
+      pin = MakePin();
+      for (std::size_t i = 0; i < ids.size(); ++i) {
+        const OverlayLayer* layer = LayerOf(ids[i].value);
+        if (layer != nullptr) {
+          found[i] = of_layer(*layer, *layer->FindId(ids[i].value));
+        } else if (pin.stored->ids().Contains(ids[i].value)) {
+          positions.push_back(i);
+          stored_ids.push_back(ids[i].value);
+        }
+      }
+    }
+    TSDB_ASSIGN_OR_RETURN(auto answers, of_view(*pin.stored, stored_ids));
+    for (std::size_t i = 0; i < positions.size(); ++i) {
+      found[positions[i]] = std::move(answers[i]);
+    }
+    return found;
+  }
 
   // The newest layer that knows something about the id; null when none does.
   const OverlayLayer* LayerOf(std::uint64_t id) const TSDB_REQUIRES_SHARED(overlay_mutex_) {

@@ -24,6 +24,7 @@
 
 #include "base/series_definition.h"
 #include "tsdb/options.h"
+#include "tsdb/query.h"
 #include "tsdb/result.h"
 #include "tsdb/selector.h"
 #include "tsdb/types.h"
@@ -41,6 +42,10 @@ class SeriesIndex {
   virtual Result<std::optional<SeriesDefinition>> FindByKey(std::string_view key) = 0;
   /// Definitions by id; nullopt where there is none (or it was dropped).
   virtual Result<std::vector<std::optional<SeriesDefinition>>> FindByIds(std::span<const SeriesId> ids) = 0;
+
+  /// What queries show of series; null where there is none. An implementation may remember it of those asked for
+  /// lately.
+  virtual Result<std::vector<SeriesInfoPtr>> InfosByIds(std::span<const SeriesId> ids);
 
   /// Ids of the series that match, ascending. Absent label = empty value, in every matcher. kInvalidArgument: a regex
   /// that RE2 refuses.

@@ -11,6 +11,9 @@ namespace tsdb::index {
 namespace {
 
 constexpr std::size_t kMetaBytes = 4 + 4 * 8 + 4;
+/// Of what is remembered.
+constexpr std::uint64_t kInfoBytesMax = 16 << 20;
+constexpr std::uint64_t kPostingBytesMax = 4 << 20;
 
 Status BadEntry(std::string_view what) {
   return Status::Corruption("index: " + std::string(what) + " cannot be decoded");
@@ -104,8 +107,16 @@ bool DecodeIdentityIds(std::string_view bytes, std::vector<std::uint64_t>* ids) 
   return reader.ok() && !ids->empty();
 }
 
-StoredView::StoredView(std::unique_ptr<RocksSnapshot> snapshot, const IndexMeta& meta, bool is_new, IdSet ids)
-    : snapshot_(std::move(snapshot)), meta_(meta), is_new_(is_new), ids_(std::move(ids)) {}
+InfoCachePtr StoredView::NewInfos() { return std::make_shared<InfoCache>(kInfoBytesMax); }
+
+StoredView::StoredView(std::unique_ptr<RocksSnapshot> snapshot, const IndexMeta& meta, bool is_new, IdSet ids,
+                       InfoCachePtr infos)
+    : snapshot_(std::move(snapshot)),
+      meta_(meta),
+      is_new_(is_new),
+      ids_(std::move(ids)),
+      infos_(std::move(infos)),
+      postings_(kPostingBytesMax) {}
 
 Result<std::unique_ptr<StoredView>> StoredView::Load(std::unique_ptr<RocksSnapshot> snapshot) {
   TSDB_ASSIGN_OR_RETURN(const std::optional<std::string> header, snapshot->Get(MetaKey()));
@@ -145,6 +156,27 @@ Result<std::vector<SeriesDefinition>> StoredView::Definitions(std::span<const st
     TSDB_RETURN_IF_ERROR(DecodeStoredDefinition(*values[i], ids[i], &definitions[i]));
   }
   return definitions;
+}
+
+Result<std::vector<SeriesInfoPtr>> StoredView::Infos(std::span<const std::uint64_t> ids) const {
+  std::vector<SeriesInfoPtr> infos(ids.size());
+  std::vector<std::uint64_t> missing;
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    infos[i] = infos_->Find(ids[i]);
+    if (infos[i] == nullptr) {
+      missing.push_back(ids[i]);
+      places.push_back(i);
+    }
+  }
+  if (missing.empty()) {
+    return infos;
+  }
+  TSDB_ASSIGN_OR_RETURN(const std::vector<SeriesDefinition> definitions, Definitions(missing));
+  for (std::size_t i = 0; i < missing.size(); ++i) {
+    infos[places[i]] = infos_->Insert(missing[i], definitions[i]);
+  }
+  return infos;
 }
 
 Result<std::vector<std::vector<std::uint64_t>>> StoredView::IdsOf(std::span<const Identity> identities) const {
@@ -219,8 +251,17 @@ Status StoredView::ReadPosting(const std::string& zone, std::string_view text, I
     return Status::Ok();
   }
   const std::string posting_key = PostingKey(zone, text);
-  const auto cursor = snapshot_->Walk(posting_key, PostingKeyEnd(zone, text));
-  return ReadBlocks(cursor.get(), posting_key, out);
+  std::shared_ptr<const IdSet> ids = postings_.Find(posting_key);
+  if (ids == nullptr) {
+    IdSet read;
+    const auto cursor = snapshot_->Walk(posting_key, PostingKeyEnd(zone, text));
+    TSDB_RETURN_IF_ERROR(ReadBlocks(cursor.get(), posting_key, &read));
+    const std::uint64_t bytes = read.bytes();
+    ids = std::make_shared<const IdSet>(std::move(read));
+    postings_.Insert(posting_key, ids, posting_key.size() + bytes);
+  }
+  *out |= *ids;
+  return Status::Ok();
 }
 
 Status StoredView::WithName(std::string_view name, IdSet* out) const { return ReadPosting(NameZone(), name, out); }

@@ -11,9 +11,11 @@
 #include <string_view>
 #include <vector>
 
-#include "base/series_definition.h"
 #include "base/id_set.h"
+#include "base/recent_cache.h"
+#include "base/series_definition.h"
 #include "index/index_keys.h"
+#include "index/info_cache.h"
 #include "index/posting_source.h"
 #include "index/rocks_store.h"
 
@@ -40,8 +42,9 @@ class StoredView final : public PostingSource {
  public:
   /// Reads the header and the set of all ids. A store without a header is new and must be empty.
   static Result<std::unique_ptr<StoredView>> Load(std::unique_ptr<RocksSnapshot> snapshot);
-  /// The view behind a change whose outcome is known.
-  StoredView(std::unique_ptr<RocksSnapshot> snapshot, const IndexMeta& meta, bool is_new, IdSet ids);
+  /// The view behind a change whose outcome is known. `infos`: those of the view before when no series of it changed.
+  StoredView(std::unique_ptr<RocksSnapshot> snapshot, const IndexMeta& meta, bool is_new, IdSet ids,
+             InfoCachePtr infos = NewInfos());
 
   const RocksSnapshot& snapshot() const { return *snapshot_; }
   const IndexMeta& meta() const { return meta_; }
@@ -50,6 +53,12 @@ class StoredView final : public PostingSource {
 
   /// Definitions of ids, all of which must be in ids().
   Result<std::vector<SeriesDefinition>> Definitions(std::span<const std::uint64_t> ids) const;
+  /// What queries show of them; remembered.
+  Result<std::vector<SeriesInfoPtr>> Infos(std::span<const std::uint64_t> ids) const;
+  static InfoCachePtr NewInfos();
+  const InfoCachePtr& infos() const { return infos_; }
+  /// Of everything remembered.
+  std::uint64_t cache_bytes() const { return infos_->bytes() + postings_.bytes(); }
   /// Ids filed under each identity; not verified against the definitions.
   Result<std::vector<std::vector<std::uint64_t>>> IdsOf(std::span<const Identity> identities) const;
   /// Texts of a zone (label names, or values of a name) in order, that begin with `prefix` and have a series whose id
@@ -71,6 +80,8 @@ class StoredView final : public PostingSource {
   const IndexMeta meta_;
   const bool is_new_;
   const IdSet ids_;
+  const InfoCachePtr infos_;  // by id
+  mutable RecentCache<std::string, std::shared_ptr<const IdSet>> postings_;  // by key
 };
 
 }  // namespace tsdb::index

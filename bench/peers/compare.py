@@ -5,8 +5,8 @@
   bench/peers/compare.py --peers DIR [--build build/bench] [--hosts 100] [--hours 24] [--runs 5] [--only NAME]...
 
 Every server is started by this script on a loopback port, with a folder of its own, and ended by its process id. In each
-run every database is asked the same request, one after the other, so that what else the machine does meets all. Times
-are medians: of servers from sending the request to the last byte of the reply over a kept connection, ours and
+run every database is asked the same three requests (other hosts, other times), one database after the other, so that
+what else the machine does meets all. Times are medians: of servers from sending the request to the last byte of the reply over a kept connection, ours and
 DuckDB's until the answer is in memory. An answer that differs by more than 1e-9 ends the script with 1.
 """
 
@@ -22,10 +22,11 @@ import time
 import tsbs
 from duckdb import DuckDb
 from influx import InfluxDb
-from own import Own
+from own import Own, OwnCompacted
 from promql import Prometheus, VictoriaMetrics
 
 SERVERS = [VictoriaMetrics, Prometheus, InfluxDb]
+REQUESTS = 3  # of a database in a row
 
 
 class Files:
@@ -47,7 +48,8 @@ def start_all(arguments, folder, databases):
     build = pathlib.Path(arguments.build) / "bench"
     seconds = arguments.hours * 3600
     files = Files(build / "tsbs_generate", folder, arguments.hosts, seconds)
-    databases.append(Own(build / "tsbs_run", arguments.hosts, seconds))
+    for kind in (Own, OwnCompacted):
+        databases.append(kind(build / "tsbs_run", arguments.hosts, seconds))
     for kind in [*SERVERS, DuckDb]:
         if arguments.only and kind.name not in arguments.only:
             continue
@@ -69,18 +71,20 @@ def measure(databases, query, arguments):
     wrong = {}
     rows = 0
     for run in range(arguments.runs + 1):
-        request = tsbs.make_request(query, arguments.hosts, arguments.hours * 3600, run)
+        requests = [tsbs.make_request(query, arguments.hosts, arguments.hours * 3600, run * REQUESTS + i)
+                    for i in range(REQUESTS)]
         ours = None
         for database in databases:
-            seconds, reply = database.ask(request)
-            answer = database.parse(request, reply)
+            replies = [database.ask(request) for request in requests]
+            answers = [database.parse(request, reply) for request, (_, reply) in zip(requests, replies)]
             if ours is None:
-                ours = answer
-                rows += len(ours)
-            elif found := tsbs.differences(ours, answer):
-                wrong[database.name] = found
+                ours = answers
+                rows += sum(len(answer) for answer in ours)
+            for our, answer in zip(ours, answers):
+                if found := tsbs.differences(our, answer):
+                    wrong[database.name] = found
             if run != 0:
-                times[database.name].append(seconds)
+                times[database.name] += [seconds for seconds, _ in replies]
     if rows == 0:
         wrong["tsdb"] = ["no rows in any run"]
     for name, found in wrong.items():

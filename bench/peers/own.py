@@ -1,13 +1,14 @@
-"""Our engine, in the process of bench/tsbs_run."""
+"""Our engine, in the process of bench/tsbs_run: as its background jobs left the files, and compacted."""
 
 import subprocess
 
 
 class Own:
     name = "tsdb"
+    flags = []
 
     def __init__(self, program, hosts, seconds):
-        self.child = subprocess.Popen([program, "serve", "--hosts", str(hosts), "--seconds", str(seconds)],
+        self.child = subprocess.Popen([program, "serve", "--hosts", str(hosts), "--seconds", str(seconds), *self.flags],
                                       stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         if self.child.stdout.readline() != "ready\n":
             raise RuntimeError(f"{program} did not start")
@@ -34,3 +35,8 @@ class Own:
             name = " ".join(words[:-width - 1])
             answer[(name, int(words[-width - 1]))] = tuple(float(v) for v in words[-width:])
         return answer
+
+
+class OwnCompacted(Own):
+    name = "tsdb compacted"
+    flags = ["--compacted"]

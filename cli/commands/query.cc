@@ -41,7 +41,7 @@ PlotLayout MakePlotLayout(const QueryOptions& options, const QuerySpec& spec, co
   return layout;
 }
 
-std::vector<std::string> ColumnNames(const QuerySpec& spec, std::span<const SeriesInfo> sources) {
+std::vector<std::string> ColumnNames(const QuerySpec& spec, std::span<const SeriesInfoPtr> sources) {
   std::vector<std::string> aggregators;
   for (const Aggregation& aggregation : spec.aggregators) {
     aggregators.push_back(AggregationName(aggregation));
@@ -50,12 +50,12 @@ std::vector<std::string> ColumnNames(const QuerySpec& spec, std::span<const Seri
     return aggregators;
   }
   std::vector<std::string> columns;
-  for (const SeriesInfo& series : sources) {
+  for (const SeriesInfoPtr& series : sources) {
     for (const std::string& aggregator : aggregators) {
-      columns.push_back(series.key + " " + aggregator);
+      columns.push_back(series->key + " " + aggregator);
     }
     if (aggregators.empty()) {
-      columns.push_back(series.key);
+      columns.push_back(series->key);
     }
   }
   return columns;
@@ -67,7 +67,7 @@ Outcome WriteRows(QueryResult& result, const QuerySpec& spec, RowFormat format, 
   Output& out = program.out;
   *any = result.NextSeries();
   layout.joined = spec.join;
-  layout.columns = ColumnNames(spec, *any ? result.sources() : std::span<const SeriesInfo>());
+  layout.columns = ColumnNames(spec, *any ? result.sources() : std::span<const SeriesInfoPtr>());
   const std::unique_ptr<RowWriter> writer = RowWriter::Create(format, std::move(layout));
   writer->Begin(out.buffer());
   for (bool more = *any; more && !out.failed(); more = result.NextSeries()) {

@@ -128,6 +128,12 @@ HeadPart::Snapshot HeadPart::TakeSnapshot(TimeRange range) const {
   return snapshot;
 }
 
+void HeadPart::AddStarts(std::size_t stride, std::vector<Timestamp>* starts) const {
+  for (std::size_t i = stride; full_ != nullptr && i < full_->size(); i += stride) {
+    starts->push_back((*full_)[i].first_time());
+  }
+}
+
 void HeadSeries::DropCovered(TimeRange range, Freed* freed) {
   const auto drop = [freed](const HeadPart& part) {
     freed->bytes += part.memory_bytes();
@@ -275,6 +281,18 @@ HeadSeries::Snapshot HeadSeries::TakeSnapshot(TimeRange range) const {
 
 Status HeadSeries::ReadAll(chunk::Columns* out) const {
   return DecodeSnapshot(TakeSnapshot(TimeRange{}), TimeRange{}, out);
+}
+
+std::vector<Timestamp> HeadSeries::SliceStarts(std::size_t samples) const {
+  const std::size_t stride = std::max<std::size_t>(1, samples / kHeadChunkSamplesMax);
+  std::vector<Timestamp> starts;
+  part_.AddStarts(stride, &starts);
+  for (std::size_t i = 0; frozen_ != nullptr && i < frozen_->size(); ++i) {
+    (*frozen_)[i].part.AddStarts(stride, &starts);
+  }
+  std::ranges::sort(starts);
+  starts.erase(std::ranges::unique(starts).begin(), starts.end());
+  return starts;
 }
 
 Status DecodeSnapshot(const HeadSeries::Snapshot& snapshot, TimeRange range, chunk::Columns* out) {

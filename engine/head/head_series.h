@@ -47,6 +47,8 @@ class HeadPart {
     LateSamples::Snapshot late;
   };
   Snapshot TakeSnapshot(TimeRange range) const;
+  /// Appends the first time of every `stride`th full chunk but the first.
+  void AddStarts(std::size_t stride, std::vector<Timestamp>* starts) const;
 
  private:
   Timestamp newest_time_ = kTimestampMin;
@@ -108,6 +110,8 @@ class HeadSeries {
   Snapshot TakeSnapshot(TimeRange range) const;
   /// All samples merged, ascending.
   Status ReadAll(chunk::Columns* out) const;
+  /// Times, ascending, that cut the samples into slices of about so many; none when there are not more.
+  std::vector<Timestamp> SliceStarts(std::size_t samples) const;
 
  private:
   /// A part that a delete ended, and what was deleted before the next one began. Older parts are under these as well.

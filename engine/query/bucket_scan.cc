@@ -118,8 +118,14 @@ void BucketScan::Close(const std::optional<Number>& after) {
   }
 }
 
-// How many samples at the front lie in the bucket. At even times as many as in the one before, which is tried first.
-std::size_t BucketScan::CountInBucket(std::span<const Timestamp> times) {
+// How many samples at the front of the piece lie in the bucket. At even times as many as in the one before, which is
+// tried first.
+std::size_t BucketScan::CountInBucket() {
+  const std::span<const Timestamp> times = piece_.samples.times;
+  if (times.empty()) {
+    const auto span = static_cast<std::uint64_t>(bucket_.last) - static_cast<std::uint64_t>(piece_.first);
+    return static_cast<std::size_t>(std::min<std::uint64_t>(piece_.size(), span / piece_.step + 1));
+  }
   const std::size_t guess = std::min(part_size_, times.size());
   if (guess != 0 && times[guess - 1] <= bucket_.last && (guess == times.size() || times[guess] > bucket_.last)) {
     return guess;
@@ -149,7 +155,7 @@ Status BucketScan::Next(std::size_t rows_max, RowBlock* rows) {
   rows->Reset(plan_.spec.aggregators.size());
   edges_.clear();
   while (!done_ && rows->size() < rows_max) {
-    const bool left = piece_.decoded() ? !piece_.samples.times.empty() : true;
+    const bool left = piece_.decoded() ? piece_.size() != 0 : true;
     if (!left && !reader_->Next(this, &piece_)) {
       TSDB_RETURN_IF_ERROR(reader_->status());
       if (open_) {
@@ -162,7 +168,7 @@ Status BucketScan::Next(std::size_t rows_max, RowBlock* rows) {
       done_ = true;
       break;
     }
-    const Timestamp time = piece_.decoded() ? piece_.samples.times.front() : piece_.part.first;
+    const Timestamp time = piece_.decoded() ? piece_.time(0) : piece_.part.first;
     if (!open_ || time > bucket_.last) {
       if (open_) {
         std::optional<Number> after;
@@ -181,10 +187,12 @@ Status BucketScan::Next(std::size_t rows_max, RowBlock* rows) {
       Open(time);
     }
     if (piece_.decoded()) {
-      const std::size_t count = CountInBucket(piece_.samples.times);
-      last_time_ = piece_.samples.times[count - 1];
-      state_.Add({piece_.samples.times.first(count), piece_.samples.values.first(count)}, needs_);
-      piece_.samples = {piece_.samples.times.subspan(count), piece_.samples.values.subspan(count)};
+      const std::size_t count = CountInBucket();
+      last_time_ = piece_.time(count - 1);
+      state_.Add({piece_.samples.times.first(std::min(count, piece_.samples.times.size())),
+                  piece_.samples.values.first(count)},
+                 needs_);
+      piece_.Drop(count);
     } else {
       last_time_ = piece_.part.last;
       state_.Add(piece_.part, needs_);

@@ -45,9 +45,10 @@ class BucketScan final : private PartJudge {
  private:
   bool MayAnswer(const PartPlace& place) const override;
   bool Answers(const StatisticsPart& part) const override;
+  bool NeedsTimes() const override { return needs_.neighbours(); }
   void Open(Timestamp time);
   void Close(const std::optional<Number>& after);
-  std::size_t CountInBucket(std::span<const Timestamp> times);
+  std::size_t CountInBucket();
   std::optional<Number> NextNumber() const;
   BucketState::Ending EndingOf(const Bucket& bucket, const std::optional<Number>& after) const;
 

@@ -72,7 +72,7 @@ class BucketState {
   /// Of an empty bucket. `before`: the last number before it. `begin`: where it begins, cut at the range; no value when
   /// the range is open there.
   void Start(const BucketNeeds& needs, const std::optional<Number>& before, std::optional<Timestamp> begin);
-  /// Adds samples, in order of time; at least one.
+  /// Adds samples, in order of time; at least one. Their times may be left out unless needs.neighbours().
   void Add(chunk::ColumnsView samples, const BucketNeeds& needs);
   void Add(const StatisticsPart& part, const BucketNeeds& needs);
   /// Adds values whose times do not matter (needs.area must be off).

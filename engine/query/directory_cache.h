@@ -1,21 +1,25 @@
-// DirectoryCache: blocks of directories that were read last, for queries of many series: series that follow one another
-// stand in the same block, which is then decoded once.
+// DirectoryCache: the block of each directory that a query looked at last: series that follow one another stand in the
+// same one.
+//
+//   series ─► block at hand ─► blocks of all queries (DirectoryBlocks) ─► file
 //
 // Thread safety: none; one per thread.
 #pragma once
 
 #include <cstddef>
-#include <memory>
 #include <unordered_map>
 #include <vector>
 
 #include "chunk/chunk_file.h"
+#include "engine/directory_blocks.h"
 #include "tsdb/status.h"
 
 namespace tsdb::engine {
 
 class DirectoryCache {
  public:
+  explicit DirectoryCache(DirectoryBlocks& blocks) : blocks_(blocks) {}
+
   /// Rows [begin, end) of a block.
   struct Rows {
     const chunk::ChunkRows* rows = nullptr;
@@ -25,19 +29,17 @@ class DirectoryCache {
   /// Replaces `found` by the chunks of one series that overlap `range`, in order; valid until EndSeries.
   Status Find(const chunk::ChunkFileReader& file, SeriesId id, TimeRange range, std::vector<Rows>* found);
   /// The rows given out so far are not used any more.
-  void EndSeries();
+  void EndSeries() { given_.clear(); }
 
  private:
   struct Block {
     std::size_t number = 0;
-    std::unique_ptr<chunk::ChunkRows> rows;
+    DirectoryBlocks::RowsPtr rows;
   };
-  struct File {
-    std::vector<Block> blocks;  // ascending; the last one stays over EndSeries
-  };
-  std::unordered_map<const chunk::ChunkFileReader*, File> files_;
-  std::vector<std::unique_ptr<chunk::ChunkRows>> spare_;
-  std::vector<File*> touched_;
+
+  DirectoryBlocks& blocks_;
+  std::unordered_map<const chunk::ChunkFileReader*, Block> last_;
+  std::vector<DirectoryBlocks::RowsPtr> given_;
 };
 
 }  // namespace tsdb::engine

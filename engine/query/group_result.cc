@@ -33,7 +33,7 @@ class GroupResult final : public ResultBase {
         stream_(plan_ref(), {ids_.begin() + static_cast<std::ptrdiff_t>(Offset()), ids_.end()}, std::nullopt) {}
 
   const SeriesInfo& series() const override { return info_; }
-  std::span<const SeriesInfo> sources() const override { return sources_; }
+  std::span<const SeriesInfoPtr> sources() const override { return sources_; }
 
  private:
   std::size_t Offset() const { return next_group_ < groups_.size() ? groups_[next_group_].begin : ids_.size(); }
@@ -93,7 +93,7 @@ class GroupResult final : public ResultBase {
     sources_.clear();
     ColumnBatch batch;
     while (have_series_ && base_ + stream_.position() < group.end) {
-      sources_.push_back(stream_.series());
+      sources_.push_back(stream_.shared_series());
       reducer_.NextSeries();
       while (stream_.NextBatch(&batch)) {
         reducer_.Add(batch);
@@ -174,7 +174,7 @@ class GroupResult final : public ResultBase {
   std::size_t end_row_ = 0;
   RowBlock rows_;
   SeriesInfo info_;
-  std::vector<SeriesInfo> sources_;
+  std::vector<SeriesInfoPtr> sources_;
 };
 
 }  // namespace
@@ -190,14 +190,14 @@ Result<std::unique_ptr<QueryResult>> MakeGroupResult(std::unique_ptr<QueryPlan> 
     std::vector<std::string> values(names.size());
     for (std::size_t begin = 0; begin < ids.size(); begin += kSeriesAtATime) {
       const std::size_t end = std::min(ids.size(), begin + kSeriesAtATime);
-      TSDB_ASSIGN_OR_RETURN(const auto definitions,
-                            plan->core.index->FindByIds(std::span(ids).subspan(begin, end - begin)));
+      TSDB_ASSIGN_OR_RETURN(const auto infos,
+                            plan->core.index->InfosByIds(std::span(ids).subspan(begin, end - begin)));
       for (std::size_t i = begin; i < end; ++i) {
-        if (!definitions[i - begin]) {
+        if (infos[i - begin] == nullptr) {
           continue;  // dropped meanwhile
         }
         for (std::size_t k = 0; k < names.size(); ++k) {
-          values[k] = std::string(definitions[i - begin]->labels.Get(names[k]));
+          values[k] = std::string(infos[i - begin]->labels.Get(names[k]));
         }
         members[values].push_back(ids[i]);
       }

@@ -20,16 +20,17 @@ constexpr std::size_t kBatchCells = 1 << 16;
 
 class JoinResult final : public ResultBase {
  public:
-  JoinResult(std::unique_ptr<QueryPlan> plan, std::vector<SeriesId> ids, std::vector<SeriesInfo> infos,
+  JoinResult(std::unique_ptr<QueryPlan> plan, std::vector<SeriesId> ids, std::vector<SeriesInfoPtr> infos,
              const std::optional<PageCursor>& page, double select_seconds)
       : ResultBase(std::move(plan), select_seconds), ids_(std::move(ids)), infos_(std::move(infos)), page_(page) {}
 
   const SeriesInfo& series() const override { return info_; }
-  std::span<const SeriesInfo> sources() const override { return infos_; }
+  std::span<const SeriesInfoPtr> sources() const override { return infos_; }
 
  private:
   struct Side {
-    Side(QueryPlan& plan, QueryStatistics* counts) : rows(plan, nullptr, counts) {}
+    Side(QueryPlan& plan, QueryStatistics* counts) : cache(plan.core.directory_blocks), rows(plan, cache, counts) {}
+    DirectoryCache cache;
     SeriesRows rows;
     ColumnBatch batch;
     bool ended = false;
@@ -147,7 +148,7 @@ class JoinResult final : public ResultBase {
   }
 
   const std::vector<SeriesId> ids_;
-  const std::vector<SeriesInfo> infos_;
+  const std::vector<SeriesInfoPtr> infos_;
   const std::optional<PageCursor> page_;
   QueryStatistics side_counts_;
   std::deque<Side> sides_;
@@ -170,14 +171,11 @@ Result<std::unique_ptr<QueryResult>> MakeJoinResult(std::unique_ptr<QueryPlan> p
   }
   TSDB_RETURN_IF_ERROR(plan->CheckHeld(ids.size() * std::max<std::size_t>(1, plan->spec.aggregators.size()),
                                        "columns of a join"));
-  TSDB_ASSIGN_OR_RETURN(const auto definitions, plan->core.index->FindByIds(ids));
-  std::vector<SeriesInfo> infos;
+  TSDB_ASSIGN_OR_RETURN(auto infos, plan->core.index->InfosByIds(ids));
   std::vector<SeriesId> live;
-  for (std::size_t i = 0; i < ids.size(); ++i) {
-    if (definitions[i]) {
-      live.push_back(ids[i]);
-      infos.push_back(definitions[i]->ToInfo());
-    }
+  std::erase(infos, nullptr);  // dropped meanwhile
+  for (const SeriesInfoPtr& info : infos) {
+    live.push_back(info->id);
   }
   return std::unique_ptr<QueryResult>(
       std::make_unique<JoinResult>(std::move(plan), std::move(live), std::move(infos), page, select_seconds));

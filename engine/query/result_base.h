@@ -35,7 +35,7 @@ class ResultBase : public QueryResult {
     });
   }
   const Status& status() const final { return status_; }
-  std::span<const SeriesInfo> sources() const override { return {}; }
+  std::span<const SeriesInfoPtr> sources() const override { return {}; }
   std::string cursor() const final { return cursor_; }
   const QueryStatistics& statistics() const final { return counts_; }
 

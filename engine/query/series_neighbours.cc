@@ -47,7 +47,7 @@ std::optional<Timestamp> SeriesReader::WindowBefore(Timestamp end, bool first) c
 }
 
 Result<std::unique_ptr<SeriesReader>> SeriesReader::OpenBeside(TimeRange range) const {
-  auto reader = std::make_unique<SeriesReader>(plan_, nullptr, counts_);
+  auto reader = std::make_unique<SeriesReader>(plan_, cache_, counts_);
   reader->id_ = id_;
   reader->range_ = range;
   reader->visible_from_ = visible_from_;

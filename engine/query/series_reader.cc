@@ -28,7 +28,6 @@ Status SeriesReader::Open(SeriesId id, TimeRange range, bool neighbours, const P
   memory_.clear();
   memory_views_.clear();
   summaries_.clear();
-  rows_used_ = 0;
   done_ = true;
   statistics_of_ = nullptr;
   status_ = Status::Ok();
@@ -48,7 +47,6 @@ Status SeriesReader::Open(SeriesId id, TimeRange range, bool neighbours, const P
       // What overlaps is merged chunk by chunk.
       std::erase_if(sources_, [](const Source& source) { return source.file != nullptr; });
       summaries_.clear();
-      rows_used_ = 0;
       TSDB_RETURN_IF_ERROR(FindChunks(nullptr));
       SortSources();
     }
@@ -81,7 +79,6 @@ Result<bool> SeriesReader::TakeSummary(const ChunkFilePtr& file, std::uint32_t a
 
 void SeriesReader::AddRows(const chunk::ChunkFileReader* file, std::uint32_t age, const chunk::ChunkRows* rows,
                            std::size_t begin, std::size_t end) {
-  sources_.reserve(sources_.size() + (end - begin));
   for (std::size_t i = begin; i < end; ++i) {
     const chunk::ChunkEntry& entry = rows->entries[i];
     if (plan_.filter.MayPass(entry.first_time, entry.last_time)) {
@@ -110,20 +107,10 @@ Status SeriesReader::FindChunks(const PartJudge* judge) {
         continue;
       }
     }
-    if (cache_ != nullptr) {
-      TSDB_RETURN_IF_ERROR(cache_->Find(*file, id_, range_, &found));
-      for (const DirectoryCache::Rows& part : found) {
-        AddRows(file.get(), age, part.rows, part.begin, part.end);
-      }
-      continue;
+    TSDB_RETURN_IF_ERROR(cache_.Find(*file, id_, range_, &found));
+    for (const DirectoryCache::Rows& part : found) {
+      AddRows(file.get(), age, part.rows, part.begin, part.end);
     }
-    if (rows_used_ == rows_.size()) {
-      rows_.emplace_back();
-    }
-    chunk::ChunkRows& rows = rows_[rows_used_];
-    TSDB_RETURN_IF_ERROR(file->Find(id_, range_, &rows));
-    AddRows(file.get(), age, &rows, 0, rows.size());
-    rows_used_ += rows.empty() ? 0 : 1;
   }
   return Status::Ok();
 }
@@ -370,17 +357,31 @@ bool SeriesReader::Decodes(const Source& source, TimeRange clip, const PartJudge
   return true;
 }
 
-// A chunk and those that follow it in its file, when nothing overlaps them and all are decoded: read at once.
+/// Of a chunk with even times; 0 when they are not, or there is one sample only.
+std::uint64_t SeriesReader::EvenStep(const Source& source) const {
+  const chunk::ChunkEntry& entry = source.rows->entries[source.row];
+  return entry.time_encoding == chunk::kTimesInDirectory && entry.count > 1
+             ? (static_cast<std::uint64_t>(source.last) - static_cast<std::uint64_t>(source.first)) / (entry.count - 1)
+             : 0;
+}
+
+// A chunk and those that follow it in its file, when nothing overlaps them and all are decoded: read at once. Where the
+// times go on in even steps and nobody needs them they are not written out.
 Status SeriesReader::TakeChain(std::size_t index, TimeRange clip, const PartJudge* judge) {
   const Source& first = sources_[index];
   std::size_t samples = first.samples;
   std::size_t end = index + 1;
+  const std::uint64_t step = judge != nullptr && !judge->NeedsTimes() ? EvenStep(first) : 0;
   while (end < sources_.size() && end == next_) {
     const Source& source = sources_[end];
     const TimeRange part = {source.first, std::min(source.last, window_.to)};
     if (source.file != first.file || source.rows != first.rows || source.row != first.row + (end - index) ||
         source.masked || samples + source.samples > kBlockSamples || part.empty() || !Alone(end) ||
         !Decodes(source, part, judge)) {
+      break;
+    }
+    if (step != 0 && (EvenStep(source) != step || static_cast<std::uint64_t>(source.first) -
+                                                          static_cast<std::uint64_t>(sources_[end - 1].last) != step)) {
       break;
     }
     samples += source.samples;
@@ -396,9 +397,16 @@ Status SeriesReader::TakeChain(std::size_t index, TimeRange clip, const PartJudg
     scratch_.resize(1);
   }
   scratch_[0].Clear();
-  TSDB_RETURN_IF_ERROR(first.file->ReadPages(*first.rows, first.row, first.row + (end - index), clip, &scratch_[0]));
+  const std::size_t rows_end = first.row + (end - index);
+  if (step != 0) {
+    TSDB_ASSIGN_OR_RETURN(const Timestamp begin,
+                          first.file->ReadValues(*first.rows, first.row, rows_end, clip, &scratch_[0]));
+    GiveEven(begin, step, clip);
+  } else {
+    TSDB_RETURN_IF_ERROR(first.file->ReadPages(*first.rows, first.row, rows_end, clip, &scratch_[0]));
+    Give(chunk::Slice(scratch_[0].view(), clip));
+  }
   counts_->samples_decoded += scratch_[0].size();
-  Give(chunk::Slice(scratch_[0].view(), clip));
   return plan_.Spend(scratch_[0].size());
 }
 
@@ -423,6 +431,21 @@ Status SeriesReader::ReadSource(const Source& source, TimeRange clip, chunk::Col
     *view = {left.times, left.values};
   }
   return plan_.Spend(scratch->size());
+}
+
+/// Lets out what of scratch_[0] lies in the range; its times are even, from `first` on.
+void SeriesReader::GiveEven(Timestamp first, std::uint64_t step, TimeRange clip) {
+  const std::span<const double> values = scratch_[0].view().values;
+  const auto steps_to = [&](Timestamp time) {
+    return (static_cast<std::uint64_t>(time) - static_cast<std::uint64_t>(first)) / step;
+  };
+  const std::uint64_t skip =
+      std::min<std::uint64_t>(values.size(), clip.from <= first ? 0 : steps_to(clip.from - 1) + 1);
+  const std::uint64_t end = std::min<std::uint64_t>(values.size(), clip.to < first ? 0 : steps_to(clip.to) + 1);
+  piece_.samples = {{}, values.subspan(skip, std::max(skip, end) - skip)};
+  piece_.first = static_cast<Timestamp>(static_cast<std::uint64_t>(first) + skip * step);
+  piece_.step = step;
+  have_piece_ = !piece_.samples.values.empty();
 }
 
 /// Lets out what the filter passes.

@@ -49,18 +49,35 @@ class PartJudge {
   /// Cheap, before the statistics are read.
   virtual bool MayAnswer(const PartPlace& place) const = 0;
   virtual bool Answers(const StatisticsPart& part) const = 0;
+  /// False: pieces may come without the times of their samples where these are even.
+  virtual bool NeedsTimes() const = 0;
 };
 
 /// Some samples, in order of time, or the statistics of some.
 struct Piece {
-  chunk::ColumnsView samples;
+  chunk::ColumnsView samples;  // without times: they are even, from `first` on
+  Timestamp first = 0;
+  std::uint64_t step = 0;
   StatisticsPart part;
+
   bool decoded() const { return part.values == nullptr; }
+  std::size_t size() const { return samples.values.size(); }
+  Timestamp time(std::size_t index) const {
+    return samples.times.empty() ? static_cast<Timestamp>(static_cast<std::uint64_t>(first) + index * step)
+                                 : samples.times[index];
+  }
+  /// Leaves out the first `count` samples.
+  void Drop(std::size_t count) {
+    first = static_cast<Timestamp>(static_cast<std::uint64_t>(first) + count * step);
+    samples.times = samples.times.subspan(samples.times.empty() ? 0 : count);
+    samples.values = samples.values.subspan(count);
+  }
 };
 
 class SeriesReader {
  public:
-  SeriesReader(QueryPlan& plan, DirectoryCache* cache, QueryStatistics* counts)
+  /// `cache`: keeps the rows of this reader's series until the next Open.
+  SeriesReader(QueryPlan& plan, DirectoryCache& cache, QueryStatistics* counts)
       : plan_(plan), core_(plan.core), version_(*plan.version), cache_(cache), counts_(counts) {}
 
   /// Takes what the head holds at this moment (under the stripe of the series: one commit prefix) and finds the chunks
@@ -123,6 +140,8 @@ class SeriesReader {
   Status TakeLone(std::size_t index, TimeRange clip, bool alone, const PartJudge* judge);
   bool Decodes(const Source& source, TimeRange clip, const PartJudge* judge) const;
   Status TakeChain(std::size_t index, TimeRange clip, const PartJudge* judge);
+  std::uint64_t EvenStep(const Source& source) const;
+  void GiveEven(Timestamp first, std::uint64_t step, TimeRange clip);
   Status TakeOverlapping();
   Status TakeItem(const Item& item);
   Status PlanChunk(const Source& source, TimeRange clip, bool alone, const PartJudge* judge);
@@ -139,7 +158,7 @@ class SeriesReader {
   QueryPlan& plan_;
   Core& core_;
   const Version& version_;
-  DirectoryCache* const cache_;  // null: look up series by series
+  DirectoryCache& cache_;
   QueryStatistics* const counts_;
 
   SeriesId id_;
@@ -148,8 +167,6 @@ class SeriesReader {
   std::vector<chunk::DeletedRange> masks_;     // deletes of the series, of the same moment as the head
   std::deque<chunk::Columns> memory_;
   std::vector<chunk::ColumnsView> memory_views_;  // of this reader's memory_, or of that it was opened beside
-  std::deque<chunk::ChunkRows> rows_;  // one per file with chunks; the first rows_used_ are
-  std::size_t rows_used_ = 0;
   std::vector<chunk::SeriesSummaryPtr> summaries_;
   std::vector<Source> sources_;        // ascending by (first, age)
   std::vector<Timestamp> last_until_;  // the latest end of sources_[0..i]

@@ -18,7 +18,7 @@ namespace tsdb::engine {
 
 class SeriesRows {
  public:
-  SeriesRows(QueryPlan& plan, DirectoryCache* cache, QueryStatistics* counts)
+  SeriesRows(QueryPlan& plan, DirectoryCache& cache, QueryStatistics* counts)
       : plan_(plan), counts_(*counts), reader_(plan, cache, counts), scan_(plan), filler_(plan) {}
 
   /// Where a page before this one ended.

@@ -18,12 +18,15 @@ constexpr std::size_t kMorselMax = 128;
 /// Other threads are called when so much work is left, in seconds: until a thread that slept is at work, and the caller
 /// was told that it is done, a tenth of that may pass.
 constexpr double kWorthThreads = 1e-3;
+/// The first series take longer than those that follow: a guess from fewer than so many must be this many times that.
+constexpr std::size_t kGuessSeries = 64;
+constexpr double kClearly = 4;
 
 }  // namespace
 
 /// Rows of one series.
 struct SeriesStream::Output {
-  SeriesInfo info;
+  SeriesInfoPtr info;
   std::size_t position = 0;
   RowBlock rows;
 };
@@ -38,22 +41,22 @@ struct SeriesStream::Morsel {
         next(begin),
         end(the_end),
         resume(first_resume),
-        rows(the_plan, the_ids.size() > 1 ? &cache : nullptr, &counts) {}
+        cache(the_plan.core.directory_blocks),
+        rows(the_plan, cache, &counts) {}
 
   /// Opens the next series; false at the end or on error.
   bool Open() {
     while (status.ok() && next < end) {
-      if (definitions.empty()) {
-        auto found = plan.core.index->FindByIds(std::span(ids).subspan(first, end - first));
+      if (infos.empty()) {
+        auto found = plan.core.index->InfosByIds(std::span(ids).subspan(first, end - first));
         if (!found.ok()) {
           status = found.status();
           return false;
         }
-        definitions = std::move(*found);
+        infos = std::move(*found);
       }
       const std::size_t index = next++;
-      auto& definition = definitions[index - first];
-      if (!definition) {
+      if (infos[index - first] == nullptr) {
         continue;  // dropped meanwhile
       }
       cache.EndSeries();
@@ -64,8 +67,7 @@ struct SeriesStream::Morsel {
       status = rows.Next(&batch);
       if (status.ok() && !batch.times.empty()) {
         current = index;
-        info = {definition->id, definition->ShownKey(), std::move(definition->labels), definition->created_by_key,
-                definition->settings};
+        info = std::move(infos[index - first]);
         return true;
       }
     }
@@ -97,12 +99,12 @@ struct SeriesStream::Morsel {
   std::size_t next;
   const std::size_t end;
   const std::optional<SeriesRows::Resume> resume;
-  std::vector<std::optional<SeriesDefinition>> definitions;
+  std::vector<SeriesInfoPtr> infos;
   DirectoryCache cache;
   QueryStatistics counts;
   SeriesRows rows;
   ColumnBatch batch;       // not given out yet
-  SeriesInfo info;         // of the series of `batch`
+  SeriesInfoPtr info;      // of the series of `batch`
   std::size_t current = 0;
   std::vector<Output> outputs;
   bool open_output = false;  // the last output goes on with `batch`
@@ -168,6 +170,7 @@ struct SeriesStream::Shared {
 SeriesStream::SeriesStream(QueryPlan& plan, std::vector<SeriesId> ids,
                            std::optional<SeriesRows::Resume> first_resume)
     : plan_(plan), ids_(std::move(ids)) {
+  begin_ = QueryPlan::Clock::now();
   threads_ = plan.spec.threads != 0 ? plan.spec.threads : ProcessorCount();
   // The first morsel is the caller's; what it costs tells about the others.
   const std::size_t first = threads_ == 1 ? kMorselMax : ids_.size() <= 2 * kMorselMin ? 1 : kMorselMin;
@@ -201,21 +204,24 @@ bool SeriesStream::TakeMorsel() {
     return false;
   }
   if (shared_ == nullptr) {
-    const double seconds = std::chrono::duration<double>(QueryPlan::Clock::now() - plan_.start).count();
+    const double seconds = std::chrono::duration<double>(QueryPlan::Clock::now() - begin_).count();
+    const double left = seconds * static_cast<double>(ids_.size() - done) / static_cast<double>(done);
     EndMorsel();
-    if (threads_ > 1 && seconds * static_cast<double>(ids_.size() - done) / static_cast<double>(done) > kWorthThreads) {
+    const bool guess = done < kGuessSeries && done < ids_.size() / 4;
+    if (threads_ > 1 && left > (guess ? kClearly : 1) * kWorthThreads) {
       shared_ = std::make_shared<Shared>();
       shared_->plan = &plan_;
       shared_->ids = &ids_;
       shared_->begin = done;
-      const std::size_t left = ids_.size() - done;
-      shared_->size = std::clamp(left / (threads_ * 8), left <= 8 * kMorselMin ? 1 : kMorselMin, kMorselMax);
+      const std::size_t count = ids_.size() - done;
+      shared_->size = std::clamp(count / (threads_ * 8), count <= 8 * kMorselMin ? 1 : kMorselMin, kMorselMax);
       shared_->count = (ids_.size() - done + shared_->size - 1) / shared_->size;
       MutexLock lock(shared_->mutex);
       shared_->ready.resize(shared_->count);
       shared_->ended.resize(shared_->count);
     } else {
-      morsel_ = std::make_unique<Morsel>(plan_, ids_, done, std::min(ids_.size(), done + kMorselMax), std::nullopt);
+      const std::size_t size = threads_ == 1 || left < kWorthThreads / kClearly ? kMorselMax : kGuessSeries / 2;
+      morsel_ = std::make_unique<Morsel>(plan_, ids_, done, std::min(ids_.size(), done + size), std::nullopt);
       return true;
     }
   } else {

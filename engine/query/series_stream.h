@@ -34,7 +34,8 @@ class SeriesStream {
   bool NextSeries();
   /// Rows of it; false when there are no more, or on error.
   bool NextBatch(ColumnBatch* batch);
-  const SeriesInfo& series() const { return info_; }
+  const SeriesInfo& series() const { return *info_; }
+  const SeriesInfoPtr& shared_series() const { return info_; }
   /// Of the series, in the ids.
   std::size_t position() const { return position_; }
   const Status& status() const { return status_; }
@@ -59,8 +60,9 @@ class SeriesStream {
   bool live_ = false;             // the rows come straight from the morsel's series
   bool in_series_ = false;
   std::size_t next_row_ = 0;      // of the output at hand
-  SeriesInfo info_;
+  SeriesInfoPtr info_ = std::make_shared<const SeriesInfo>();
   std::size_t position_ = 0;
+  QueryPlan::Clock::time_point begin_;
   unsigned threads_ = 1;
   unsigned most_threads_ = 1;
   QueryStatistics statistics_;

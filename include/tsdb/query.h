@@ -120,6 +120,9 @@ struct SeriesInfo {
   SeriesSettings settings;
 };
 
+/// Shared among queries.
+using SeriesInfoPtr = std::shared_ptr<const SeriesInfo>;
+
 /// Rows of one series: a time and one value per column. Views into the result, valid until its next call.
 struct ColumnBatch {
   std::span<const Timestamp> times;
@@ -164,7 +167,7 @@ class QueryResult {
   virtual const Status& status() const = 0;
 
   /// The series a group or a join is made of, in the order of the columns; empty otherwise. Valid until NextSeries.
-  virtual std::span<const SeriesInfo> sources() const = 0;
+  virtual std::span<const SeriesInfoPtr> sources() const = 0;
   /// Once the result has ended: where the next page begins; empty when there is none.
   virtual std::string cursor() const = 0;
   /// Complete once the result has ended.

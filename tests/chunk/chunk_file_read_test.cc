@@ -102,6 +102,39 @@ TEST(ChunkFileRead, GivesTheSamplesOfARangeFromThePagesThatOverlapItAndNoOthers)
   }
 }
 
+TEST(ChunkFileRead, TheValuesOfEvenTimesComeWithTheTimeOfTheFirst) {
+  std::mt19937_64 random(17);
+  TestFile file;
+  Timestamp time = 990;
+  for (const std::size_t count : {3000, 1024, 2, 8192, 700}) {
+    Columns columns;
+    for (std::size_t i = 0; i < count; ++i) {
+      columns.Append(time += 10, static_cast<double>(random() % 1000));
+    }
+    file.chunks.emplace_back(SeriesId{5}, columns);
+  }
+  file.Write();
+  ChunkRows rows;
+  ColumnBuffer buffer;
+  for (int i = 0; i < 500; ++i) {
+    const auto from = static_cast<Timestamp>(random() % 131'000);
+    const TimeRange range = {from, from + static_cast<Timestamp>(random() % 60'000)};
+    const Columns expected = Expected(file, SeriesId{5}, range);
+    if (expected.empty()) {
+      continue;
+    }
+    ASSERT_TRUE(file.reader->Find(SeriesId{5}, range, &rows).ok());
+    buffer.Clear();
+    const auto first = file.reader->ReadValues(rows, 0, rows.size(), range, &buffer);
+    ASSERT_TRUE(first.ok());
+    ASSERT_LE(*first, expected.times.front());
+    const auto skipped = static_cast<std::size_t>(expected.times.front() - *first) / 10;
+    ASSERT_LE(skipped + expected.size(), buffer.size());
+    EXPECT_LE(buffer.size(), expected.size() + 2 * kPageSamples);
+    ASSERT_TRUE(std::ranges::equal(buffer.view().values.subspan(skipped, expected.size()), expected.values));
+  }
+}
+
 TEST(ChunkFileRead, ADamagedBlockOfTheDirectoryLosesOnlyItsOwnRows) {
   TestFile file;
   std::mt19937_64 random(3);

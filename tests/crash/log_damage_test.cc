@@ -221,5 +221,37 @@ TEST_F(LogDamage, SamplesOfALostDefinitionGoToTheEvidenceFile) {
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), kBatches + 1);
 }
 
+TEST_F(LogDamage, MuchEvidenceIsWrittenInPartsInsteadOfBeingHeldInMemory) {
+  fs_ = std::make_unique<MemoryFileSystem>();
+  constexpr int kMany = 40;
+  constexpr int kSamples = 5000;
+  TSDB_ASSERT_OPEN(db_, "/db", QuietOptions(), MemoryEnvironment(fs_.get(), &clock_));
+  const SeriesRef lost = *db_->CreateSeries(Series("lost"));
+  const std::uint64_t begin = *fs_->FileSize(kLog);
+  for (int i = 0; i < kMany; ++i) {
+    WriteBatch batch;
+    for (int k = 0; k < kSamples; ++k) {
+      batch.Add(lost, i * kSamples + k, k);
+    }
+    ASSERT_TRUE(db_->Append(batch, WriteOptions::With(Durability::kAlways)).ok());
+  }
+  db_.reset();
+  std::string bytes = *fs_->ReadWhole(kLog);
+  bytes[begin - 20] = static_cast<char>(bytes[begin - 20] ^ 0x10);
+  fs_->WriteWhole(kLog, bytes);
+  TSDB_ASSERT_OPEN(db_, "/db", QuietOptions(), MemoryEnvironment(fs_.get(), &clock_));
+  EXPECT_EQ(db_->recovery_report().samples_orphaned, std::uint64_t{kMany} * kSamples);
+  const auto evidence = fs_->List("/db/evidence");
+  ASSERT_TRUE(evidence.ok());
+  ASSERT_GE(evidence->size(), 2u);
+  std::ptrdiff_t lines = 0;
+  for (const DirectoryEntry& entry : *evidence) {
+    EXPECT_LE(entry.bytes, 5u << 20);
+    const std::string text = *fs_->ReadWhole("/db/evidence/" + entry.name);
+    lines += std::count(text.begin(), text.end(), '\n') - 1;
+  }
+  EXPECT_EQ(lines, std::ptrdiff_t{kMany} * kSamples);
+}
+
 }  // namespace
 }  // namespace tsdb::engine

@@ -76,6 +76,27 @@ TEST_F(DatabaseTest, KeepsEveryBitOfAValue) {
   EXPECT_EQ(ReadAll(*db_)["odd{host=\"a\"}"], expected);
 }
 
+TEST_F(DatabaseTest, ALongSeriesIsFlushedPieceByPiece) {
+  const SeriesRef ref = Create("long");
+  WriteBatch batch;
+  for (int i = 0; i < 400'000; ++i) {
+    batch.Add(ref, 1000 + i * 10, i * 0.5);
+    if (i % 3000 == 2999) {
+      batch.Add(ref, 1005 + i * 7, -1);  // late
+      TSDB_ASSERT_OK(db_->Append(batch).status());
+      batch.Clear();
+    }
+    if (i == 200'000) {
+      TSDB_ASSERT_OK(db_->Delete(Selector::ForKey("long{host=\"a\"}"), {500'000, 501'000}).status());
+    }
+  }
+  TSDB_ASSERT_OK(db_->Append(batch).status());
+  const Contents before = ReadAll(*db_);
+  TSDB_ASSERT_OK(db_->Flush());
+  EXPECT_EQ(db_->GetStats().samples_in_head, 0u);
+  EXPECT_EQ(ReadAll(*db_), before);
+}
+
 TEST_F(DatabaseTest, TakesSamplesInAnyOrderAndTheLastValueOfATimeWins) {
   const SeriesRef ref = Create("late");
   for (const Timestamp t : {50, 10, 30, 20, 40, 30}) {

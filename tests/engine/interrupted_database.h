@@ -1,5 +1,5 @@
-// InterruptedDatabase: a database in memory with which something happens between the steps of a test: a flush, a kill, a
-// clean close, a merge. What the test sees must be the same whatever it is.
+// InterruptedDatabase: a database in memory with which something happens between the steps of a test: a flush, a kill,
+// a clean close, a merge. What the test sees must be the same whatever it is.
 #pragma once
 
 #include <memory>

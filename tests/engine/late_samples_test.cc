@@ -1,4 +1,6 @@
 // Samples out of order in the head, against a map.
+#include <algorithm>
+#include <iterator>
 #include <map>
 #include <random>
 
@@ -61,6 +63,18 @@ TEST(LateSamples, AnyOrderOfArrivalGivesTheLastValueOfEachTime) {
       const auto from = static_cast<Timestamp>(random() % 6000);
       ExpectSame(series, model, {from, from + static_cast<Timestamp>(random() % 900)});
     }
+    // In slices, as a flush takes them.
+    const std::vector<Timestamp> starts = series.SliceStarts(1024);
+    ASSERT_TRUE(std::ranges::is_sorted(starts));
+    std::size_t sliced = 0;
+    for (std::size_t slice = 0; slice <= starts.size(); ++slice) {
+      const TimeRange range = {slice == 0 ? kTimestampMin : starts[slice - 1],
+                               slice == starts.size() ? kTimestampMax : starts[slice] - 1};
+      ExpectSame(series, model, range);
+      sliced += static_cast<std::size_t>(
+          std::distance(model.lower_bound(range.from), model.upper_bound(range.to)));
+    }
+    EXPECT_EQ(sliced, model.size());
     EXPECT_EQ(series.Newest()->time, model.rbegin()->first);
     ASSERT_TRUE(series.Newest().has_value());
     EXPECT_EQ(series.Newest()->value, model.rbegin()->second);

@@ -120,7 +120,7 @@ TEST_F(QuerySeries, AJoinHasTheTimesOfAllAndNaNWhereASeriesHasNone) {
     auto result = *db_->Query(spec);
     ASSERT_TRUE(result->NextSeries());
     ASSERT_EQ(result->sources().size(), 4u);
-    EXPECT_EQ(result->sources()[1].id, refs_[0].id);
+    EXPECT_EQ(result->sources()[1]->id, refs_[0].id);
     std::size_t rows = 0;
     ColumnBatch batch;
     while (result->NextBatch(&batch)) {

@@ -217,6 +217,74 @@ TEST_P(ReadOnly, FailedWritesAreForgottenOnceTheWriterSaysTheyAreVoid) {
   EXPECT_EQ(reader->ListSeries(Selector())->size(), 1u);
 }
 
+// What failed changes, drops, renames and settings told a reader goes as well, whether the series lies in files, in the
+// log, or in files by the time the reader looks again.
+TEST_P(ReadOnly, FailedChangesOfSeriesAreForgottenOnceTheWriterSaysTheyAreVoid) {
+  for (const bool flushed_before : {false, true}) {
+    for (const bool flushed_after : {false, true}) {
+      SCOPED_TRACE(std::string(flushed_before ? "in files" : "in the log") + (flushed_after ? ", then flushed" : ""));
+      TSDB_ASSERT_OK(fs_.RemoveAll("/db"));
+      auto writer = Writer();
+      std::map<std::string, SeriesRef> refs;
+      for (const char* key : {"altered", "dropped", "renamed", "back"}) {
+        refs[key] = *writer->CreateSeriesByKey(key, Labels{{"host", key}});
+        TSDB_ASSERT_OK(Put(*writer, refs[key], 1, 1));
+        TSDB_ASSERT_OK(Put(*writer, refs[key], 100, 2));
+      }
+      ASSERT_TRUE(writer->Drop(Selector::ForKey("back")).ok());
+      if (flushed_before) {
+        TSDB_ASSERT_OK(writer->Flush());
+      }
+      const auto reader = Reader();
+      const Contents contents = ReadAll(*writer);
+      ASSERT_EQ(contents.size(), 3u);
+      fs_.SetFault([](std::uint64_t, std::string_view operation, const std::string& path) {
+        return operation == "Sync" && path.find("/wal/") != std::string::npos ? Status::IoError("no sync today")
+                                                                              : Status::Ok();
+      });
+      SeriesChange change;
+      change.retention = 10;
+      change.labels = Labels{{"host", "elsewhere"}};
+      const auto look = [&](const Status& failed) {
+        ASSERT_FALSE(failed.ok());
+        TSDB_ASSERT_OK(reader->Refresh());  // may see it: it has failed, but is not void yet
+      };
+      look(writer->Alter(refs["altered"], change));
+      look(writer->Drop(Selector::ForKey("dropped")).status());
+      look(writer->Rename(refs["renamed"], "other name"));
+      look(writer->Undrop(refs["back"].id).status());
+      Retention retention;
+      retention.age = 20;
+      look(writer->SetRetention(retention));
+      fs_.SetFault({});
+      TSDB_ASSERT_OK(Put(*writer, refs["altered"], 101, 3));
+      if (flushed_after) {
+        TSDB_ASSERT_OK(writer->Flush());
+      }
+      TSDB_ASSERT_OK(reader->Refresh());
+      EXPECT_EQ(ReadAll(*reader), ReadAll(*writer));
+      EXPECT_EQ(ReadAll(*reader).size(), 3u);
+      EXPECT_EQ(reader->GetSeries(refs["altered"])->labels, Labels({{"host", "altered"}}));
+      EXPECT_EQ(reader->ListSeries(*Selector::Parse("{host=\"elsewhere\"}"))->size(), 0u);
+      EXPECT_TRUE(reader->ResolveKey("dropped").ok());
+      EXPECT_TRUE(reader->ResolveKey("renamed").ok());
+      EXPECT_EQ(reader->ResolveKey("other name").status().code(), StatusCode::kNotFound);
+      EXPECT_EQ(reader->ResolveKey("back").status().code(), StatusCode::kNotFound);
+      if (flushed_before || flushed_after) {  // a reader does not list what was only ever in the log
+        EXPECT_EQ(reader->ListDropped()->size(), 1u);
+      }
+      EXPECT_EQ(reader->GetRetention()->settings.age, 0);
+      // What is changed from here on is followed as ever.
+      TSDB_ASSERT_OK(writer->Alter(refs["altered"], change));
+      ASSERT_TRUE(writer->Undrop(refs["back"].id).ok());
+      TSDB_ASSERT_OK(reader->Refresh());
+      EXPECT_EQ(ReadAll(*reader), ReadAll(*writer));
+      EXPECT_EQ(reader->ListSeries(*Selector::Parse("{host=\"elsewhere\"}"))->size(), 1u);
+      EXPECT_EQ(ReadAll(*reader).size(), 4u);
+    }
+  }
+}
+
 // On the real disk, with RocksDB: everything acknowledged when Refresh begins is seen, and each series is a prefix.
 class ReadOnlyDisk : public ::testing::TestWithParam<bool> {
  protected:

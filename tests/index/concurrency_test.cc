@@ -48,6 +48,9 @@ TEST(IndexConcurrency, ReadersSeeEverySeriesExactlyOnceDuringApplyAndPersist) {
         const SeriesId ids[] = {SeriesId{id}, SeriesId{kSeries + 1}};
         const auto by_id = index->FindByIds(ids);
         ASSERT_TRUE(by_id.ok() && (*by_id)[0].has_value() && !(*by_id)[1].has_value());
+        const auto infos = index->InfosByIds(ids);
+        ASSERT_TRUE(infos.ok() && (*infos)[0] != nullptr && (*infos)[1] == nullptr);
+        EXPECT_EQ((*infos)[0]->id.value, id);
         EXPECT_EQ(index->LabelValues("id", std::to_string(id), 1).value().size(), 1u);
       }
     });

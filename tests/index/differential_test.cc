@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "tests/index/index_test_util.h"
 
@@ -123,7 +124,17 @@ class Differential : public testing::TestWithParam<unsigned> {
       sets.push_back(Below(2) == 0 || history_.empty() ? ByLabels(0, 0, RandomLabels()).labels
                                                        : OneOf(history_).labels);
     }
-    ASSERT_EQ(index_->FindByIds(ids).value(), twin_->FindByIds(ids).value());
+    const auto definitions = twin_->FindByIds(ids).value();
+    ASSERT_EQ(index_->FindByIds(ids).value(), definitions);
+    const auto infos = index_->InfosByIds(ids).value();
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      ASSERT_EQ(infos[i] != nullptr, definitions[i].has_value()) << ids[i].value;
+      if (infos[i] != nullptr) {
+        const SeriesInfo info = definitions[i]->ToInfo();
+        ASSERT_EQ(std::tie(infos[i]->id, infos[i]->key, infos[i]->labels, infos[i]->created_by_key, infos[i]->settings),
+                  std::tie(info.id, info.key, info.labels, info.created_by_key, info.settings));
+      }
+    }
     std::vector<const Labels*> pointers;
     for (const Labels& labels : sets) {
       pointers.push_back(&labels);
