@@ -86,6 +86,49 @@ TEST_F(QueryStatisticsTest, ALongSeriesIsAnsweredByWhatItsChunksAddUpTo) {
   check("a late sample in a file", false);
 }
 
+// Statistics of several pages of full doubles are kept together.
+TEST_F(QueryStatisticsTest, PartsOfACompactedChunkAnswerTheBucketsTheyLieIn) {
+  std::mt19937_64 random(11);
+  std::uniform_real_distribution<double> any(-1e6, 1e6);
+  const SeriesRef ref = *db_->CreateSeries(Series("noise"));
+  WriteBatch batch;
+  std::uint64_t samples = 0;
+  for (Timestamp time = 0; time < 40'000; ++time, ++samples) {
+    batch.Add(ref, time * 10 + static_cast<Timestamp>(random() % 7), any(random));
+  }
+  ASSERT_TRUE(db_->Append(batch).ok());
+  TSDB_ASSERT_OK(db_->Flush());
+  TSDB_ASSERT_OK(db_->Compact().status());
+  QuerySpec spec = Select("noise");
+  spec.aggregators = {Aggregator::kCount, Aggregator::kSum,   Aggregator::kAvg,  Aggregator::kMin,
+                      Aggregator::kMax,   Aggregator::kFirst, Aggregator::kLast, Aggregator::kTwa};
+  for (const std::int64_t width : {1'000, 30'000, 50'000, 1'000'000}) {
+    for (const TimeRange range : {TimeRange{}, TimeRange{12'345, 234'567}}) {
+      for (const bool filtered : {false, true}) {
+        spec.bucket.width = width;
+        spec.range = range;
+        spec.values = filtered ? std::optional(ValueRange{-999'000, 999'900}) : std::nullopt;
+        spec.use_statistics = false;
+        const auto plain = Answer(*db_, spec);
+        spec.use_statistics = true;
+        EXPECT_EQ(Answer(*db_, spec), plain) << width << " from " << range.from << (filtered ? ", filtered" : "");
+      }
+    }
+  }
+  spec = Select("noise");
+  spec.aggregators = {Aggregator::kSum, Aggregator::kMax};
+  spec.bucket.width = 50'000;
+  auto result = *db_->Query(spec);
+  ColumnBatch rows;
+  while (result->NextSeries()) {
+    while (result->NextBatch(&rows)) {
+    }
+  }
+  EXPECT_GT(result->statistics().pages_answered, 0u);
+  EXPECT_GE(result->statistics().samples_answered, 1500 * result->statistics().pages_answered);
+  EXPECT_EQ(result->statistics().samples_answered + result->statistics().samples_decoded, samples);
+}
+
 TEST_F(QueryStatisticsTest, AValueFilterPassesOverPagesWithoutSuchValues) {
   const SeriesRef ref = *db_->CreateSeries(Series("steps"));
   WriteBatch batch;
