@@ -347,6 +347,7 @@ class Reader final : public ChunkFileReader {
     if (status.ok()) {
       return {};
     }
+    read_ahead_.Forget();  // who tries again reads it again
     return status.WithContext(
         fmt::format("{}@{}: {} of series {} from {} on", path(), offset, what, entry.id.value, entry.first_time));
   }
@@ -374,6 +375,7 @@ class Reader final : public ChunkFileReader {
   };
 
   Status VerifyAll(std::vector<std::string>* damage) const {
+    read_ahead_.Forget();
     TSDB_RETURN_IF_ERROR(Note(CheckFixedParts(), damage));
     // The columns of the rows fill what lies between header and directory: nothing stays unread.
     Sums sums;

@@ -32,6 +32,12 @@ struct Window {
   }
 };
 
+/// Of this thread; of the file with this id, or of one it makes way for.
+Window& WindowOf(std::uint64_t id) {
+  thread_local std::array<Window, kWindows> windows;
+  return windows[id % kWindows];
+}
+
 std::uint64_t NextId() {
   static std::atomic<std::uint64_t> last{0};
   return last.fetch_add(1, std::memory_order_relaxed) + 1;
@@ -42,8 +48,7 @@ std::uint64_t NextId() {
 ReadAhead::ReadAhead() : id_(NextId()) {}
 
 Status ReadAhead::Read(const RandomReadFile& file, std::uint64_t offset, std::size_t n, std::string_view* data) const {
-  thread_local std::array<Window, kWindows> windows;
-  Window& window = windows[id_ % kWindows];
+  Window& window = WindowOf(id_);
   const bool mine = window.id == id_;
   if (!mine || !window.Holds(offset, n)) {
     const std::uint64_t left = file.size() > offset ? file.size() - offset : 0;
@@ -67,6 +72,12 @@ Status ReadAhead::Read(const RandomReadFile& file, std::uint64_t offset, std::si
   }
   *data = {window.bytes.get() + (offset - window.begin), n};
   return {};
+}
+
+void ReadAhead::Forget() const {
+  if (Window& window = WindowOf(id_); window.id == id_) {
+    window.id = 0;
+  }
 }
 
 Status ReadExactly(const RandomReadFile& file, std::uint64_t offset, std::size_t n, char* out) {

@@ -25,6 +25,8 @@ class ReadAhead {
   /// `n` bytes of `file`, always the same one, whose bytes never change. Valid until the next read of this thread. A
   /// file that ends before is damaged: kCorruption. Throws std::bad_alloc.
   Status Read(const RandomReadFile& file, std::uint64_t offset, std::size_t n, std::string_view* data) const;
+  /// The next read of this thread goes to the file.
+  void Forget() const;
 
  private:
   const std::uint64_t id_;  // no other one has it, ever

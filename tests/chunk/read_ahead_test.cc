@@ -56,6 +56,19 @@ TEST(ReadAhead, GivesTheBytesOfTheFileHoweverItIsRead) {
   }
 }
 
+TEST(ReadAhead, WhatIsForgottenIsReadAgain) {
+  MemoryFileSystem fs;
+  const auto file = MakeFile(fs, "f", 100, 1);
+  std::string_view data;
+  ASSERT_TRUE(file->reads.Read(*file->file, 10, 50, &data).ok());
+  std::string other = file->bytes;
+  other[20] = static_cast<char>(other[20] + 1);
+  fs.WriteWhole("f", other);
+  file->reads.Forget();
+  ASSERT_TRUE(file->reads.Read(*file->file, 10, 50, &data).ok());
+  EXPECT_EQ(data, std::string_view(other).substr(10, 50));
+}
+
 TEST(ReadAhead, BehindTheEndIsDamage) {
   MemoryFileSystem fs;
   const auto file = MakeFile(fs, "f", 100, 1);
