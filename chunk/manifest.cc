@@ -120,6 +120,14 @@ Result<std::uint64_t> NextManifestNumber(FileSystem& fs, const std::string& data
   return highest + 1;
 }
 
+/// Nothing in the folder would tell that this edit is missing: no file that nobody names is left without it. So it must
+/// not stand at the end of a file, where it can be cut off exactly.
+bool OnlyTakesAway(const ManifestEdit& edit) {
+  const bool adds = !edit.added_chunk_files.empty() || !edit.added_catalogue_files.empty();
+  return !adds && (!edit.removed_chunk_files.empty() || !edit.removed_catalogue_files.empty() ||
+                   !edit.added_tombstones.empty() || edit.settings || edit.drops || edit.retention);
+}
+
 class ManifestImpl final : public Manifest {
  public:
   ManifestImpl(FileSystem& fs, std::string database_path) : fs_(fs), database_path_(std::move(database_path)) {}
@@ -136,7 +144,8 @@ class ManifestImpl final : public Manifest {
         return {};
       }
       const bool too_large = bytes_ > kRewriteBytesMin && bytes_ > 2 * EncodeState(next).size();
-      TSDB_RETURN_IF_ERROR(file_ == nullptr || too_large ? Rewrite(next) : AppendRecord(record));
+      const bool anew = file_ == nullptr || too_large || OnlyTakesAway(edit);
+      TSDB_RETURN_IF_ERROR(anew ? Rewrite(next) : AppendRecord(record));
       state_ = std::move(next);
       return {};
     } catch (const std::bad_alloc&) {

@@ -131,9 +131,10 @@ IdSet Follower::VoidIds(const chunk::ManifestState& state, const LastCommits& lo
   };
   IdSet ids;
   for (const auto& [id, commit] : logged_) {
-    const bool dropped = std::any_of(state.drops.begin(), state.drops.end(), [&, id = id, commit = commit](const auto& d) {
-      return d.commit >= commit && d.ids.Contains(id);
-    });
+    const auto is_of = [id = id, commit = commit](const chunk::Drop& drop) {
+      return drop.commit >= commit && drop.ids.Contains(id);
+    };
+    const bool dropped = std::any_of(state.drops.begin(), state.drops.end(), is_of);
     if (!dropped && !knows(logged, id, commit) && !knows(seen_in_catalogue_, id, commit)) {
       ids.Add(id);
     }

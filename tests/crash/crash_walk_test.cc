@@ -1,5 +1,6 @@
 // The crash walks: one scripted workload of appends, flushes and a close, broken off at every single I/O operation of
 // ours.
+#include "tests/crash/seeds.h"
 #include "tests/crash/walk.h"
 
 namespace tsdb::engine {
@@ -9,7 +10,8 @@ TEST(CrashWalk, EveryPowerCutLeavesAnExactPrefix) {
   std::uint64_t operations = 0;
   ASSERT_EQ(WalkPowerCuts(6, /*manifest_fails=*/false, &operations), "");
   EXPECT_GT(operations, 100u);
-  RecordProperty("cut_points", static_cast<int>(operations));
+  TellCount("crash_points", operations);
+  TellCount("power_cuts", operations * 8);
 }
 
 TEST(CrashWalk, EveryPowerCutAroundANewManifestLeavesAnExactPrefix) {

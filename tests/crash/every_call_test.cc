@@ -9,6 +9,7 @@
 #include "engine/verify.h"
 #include "tests/crash/faulty_file_system.h"
 #include "tests/crash/oracle.h"
+#include "tests/crash/seeds.h"
 #include "tests/crash/walk.h"
 #include "tests/crash/workload.h"
 
@@ -260,16 +261,19 @@ TEST_P(EveryCall, ThatFailsIsToldAndCostsNothingThatWasAcknowledged) {
   ASSERT_FALSE(HasFailure());
   ASSERT_GT(whole.calls(), 300u);
   std::uint64_t told = 0;
+  std::uint64_t failed = 0;
   for (std::uint64_t n = 1; n <= whole.calls(); ++n) {
     Script script(way, n, once);
     script.Run();
     told += script.failures();
+    failed += script.hits();
     ASSERT_FALSE(HasFailure()) << "call " << n;
     if (script.hits() == 0) {
       break;
     }
   }
   EXPECT_GT(told, 20u);
+  TellCount("calls_failed", failed);
 }
 
 INSTANTIATE_TEST_SUITE_P(Ways, EveryCall, testing::Combine(testing::ValuesIn(kWays), testing::Bool()),

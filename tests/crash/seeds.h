@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <string>
 
@@ -17,6 +18,12 @@ namespace tsdb::engine {
 inline std::uint64_t FromEnvironment(const char* name, std::uint64_t fallback) {
   const char* text = std::getenv(name);
   return text == nullptr ? fallback : std::strtoull(text, nullptr, 10);
+}
+
+/// Tells how many of something a test did: printed, and in the report of the run.
+inline void TellCount(const std::string& what, std::uint64_t count) {
+  testing::Test::RecordProperty(what, std::to_string(count));
+  std::printf("[  COUNT   ] %s: %llu\n", what.c_str(), static_cast<unsigned long long>(count));
 }
 
 /// Calls run(seed) for each seed until one fails. `weight`: how many of TSDB_SIMULATOR_SEEDS make one of this test's.
@@ -32,7 +39,7 @@ void ForEachSeed(std::uint64_t default_count, std::uint64_t weight, const Run& r
       return;
     }
   }
-  testing::Test::RecordProperty("seeds", std::to_string(count));
+  TellCount("seeds", count);
 }
 
 }  // namespace tsdb::engine

@@ -149,6 +149,64 @@ TEST_F(RepairTest, AManifestCutBetweenTwoEditsIsNeverTakenForAnEarlierState) {
   }
 }
 
+// Edits that add no file: what was deleted, dropped and forgotten, and settings. Without them, what they took away must
+// not come back without a word.
+TEST_F(RepairTest, AManifestCutBehindDeletesDropsAndRetentionIsNeverTakenForAnEarlierState) {
+  Fill(/*close=*/true);
+  auto opened = Open(fs_);
+  ASSERT_TRUE(opened.ok()) << opened.status().ToString();
+  std::unique_ptr<Database> db = std::move(*opened);
+  // The process dies here, and the manifest loses edits.
+  const auto check = [&](const char* when) {
+    SCOPED_TRACE(when);
+    contents_ = ReadAll(*db);
+    const std::string manifest = OnlyManifest(fs_);
+    const std::string bytes = *fs_.ReadWhole(manifest);
+    const std::uint64_t number = *chunk::DecodeManifestHeader(bytes);
+    ASSERT_TRUE(chunk::ScanManifest(bytes, number, [&](const chunk::ManifestFrame& frame) {
+                  const auto fs = fs_.Clone();
+                  fs->WriteWhole(manifest, bytes.substr(0, frame.offset + chunk::kFrameHeaderBytes +
+                                                             frame.record.size()));
+                  const auto again = Open(*fs);
+                  if (again.ok()) {
+                    const bool told = !(*again)->recovery_report().notes.empty();
+                    EXPECT_TRUE(told || ReadAll(**again) == contents_) << "cut behind byte " << frame.offset;
+                  } else {
+                    EXPECT_EQ(again.status().code(), StatusCode::kCorruption);
+                  }
+                  return Status::Ok();
+                }).ok());
+  };
+  ASSERT_TRUE(db->Delete(*Selector::Parse("{host=\"3\"}"), {0, 500}).ok());
+  check("a delete in the log");
+  TSDB_ASSERT_OK(db->Flush());
+  check("a delete flushed");
+  ASSERT_TRUE(db->Drop(*Selector::Parse("{host=\"5\"}")).ok());
+  check("a drop in the log");
+  TSDB_ASSERT_OK(db->Flush());
+  check("a drop flushed");
+  Retention retention;
+  retention.age = 2000;
+  TSDB_ASSERT_OK(db->SetRetention(retention));
+  check("settings in the log");
+  TSDB_ASSERT_OK(db->Flush());
+  check("settings flushed");
+  TSDB_ASSERT_OK(db->EnforceRetention());
+  check("files removed");
+  TSDB_ASSERT_OK(db->AcceptClock());
+  TSDB_ASSERT_OK(db->EnforceRetention());
+  check("more files removed");
+  CompactOptions purge;
+  purge.purge = true;
+  ASSERT_TRUE(db->Compact(purge).ok());
+  check("purged");
+  ASSERT_TRUE(db->Delete(*Selector::Parse("{host=\"7\"}"), {0, 5000}).ok());
+  TSDB_ASSERT_OK(db->Close());
+  TSDB_ASSERT_OK(Open(fs_).status());
+  db = std::move(*Open(fs_));
+  check("closed and opened");
+}
+
 TEST_F(RepairTest, WholeChunksOfADamagedFileAreSaved) {
   Fill(true);
   const std::string damaged = JoinPath("/db/chunks", fs_.List("/db/chunks")->front().name);
