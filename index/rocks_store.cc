@@ -4,11 +4,13 @@
 #include <rocksdb/convenience.h>
 #include <rocksdb/db.h>
 #include <rocksdb/filter_policy.h>
+#include <rocksdb/listener.h>
 #include <rocksdb/sst_file_writer.h>
 #include <rocksdb/table.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstdarg>
 #include <cstdio>
@@ -101,6 +103,19 @@ class LogBridge final : public rocksdb::Logger {
   const std::function<void(LogLevel, std::string_view)> log_;
 };
 
+/// Notes that RocksDB stopped all changes because of an error of the disk. It is not to go on by itself.
+class StopNote final : public rocksdb::EventListener {
+ public:
+  void OnBackgroundError(rocksdb::BackgroundErrorReason, rocksdb::Status*) override { stopped_.store(true); }
+  void OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason, rocksdb::Status, bool* by_itself) override {
+    *by_itself = false;
+  }
+  bool stopped() const { return stopped_.load(); }
+
+ private:
+  std::atomic<bool> stopped_{false};  // for good
+};
+
 rocksdb::CompressionType BestCompression() {
   const auto supported = rocksdb::GetSupportedCompressions();
   for (const auto type : {rocksdb::kZSTD, rocksdb::kLZ4Compression, rocksdb::kSnappyCompression}) {
@@ -128,6 +143,8 @@ rocksdb::Options MakeOptions(std::function<void(LogLevel, std::string_view)> log
   options.env = SealingEnv();
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
   options.info_log = std::make_shared<LogBridge>(std::move(log));
+  options.listeners.push_back(std::make_shared<StopNote>());
+  options.max_bgerror_resume_count = 0;
   options.create_if_missing = true;
   options.paranoid_checks = true;
   // Tables come in by ingestion and carry no id of this database; their checksums are verified instead.
@@ -328,17 +345,17 @@ class RocksStoreImpl final : public RocksStore {
     if (set.paths().empty()) {
       return Status::Ok();
     }
-    if (failed_) {
-      // A background job that met a full disk stops all changes until it is told to go on.
+    if (static_cast<const StopNote&>(*options_.listeners.front()).stopped()) {
+      // Resume fails as long as the disk does. When it says that all is well the next ingestion may still end the
+      // process (it works with file number 0), so this database takes in nothing any more: it is to be built again.
       TSDB_RETURN_IF_ERROR(FromRocks(db_->Resume(), directory_));
+      return Status::Corruption(directory_ + ": index: was stopped by an error of the disk that is over");
     }
     rocksdb::IngestExternalFileOptions options;
     options.move_files = true;
     options.snapshot_consistency = true;
     options.write_global_seqno = false;
-    const rocksdb::Status status = db_->IngestExternalFile(set.paths(), options);
-    failed_ = !status.ok();
-    return FromRocks(status, directory_);
+    return FromRocks(db_->IngestExternalFile(set.paths(), options), directory_);
   }
 
   Status Close() override { return FromRocks(db_->Close(), directory_); }
@@ -348,7 +365,6 @@ class RocksStoreImpl final : public RocksStore {
   const rocksdb::Options options_;
   const std::string directory_;
   const bool read_only_;
-  bool failed_ = false;  // of the last Ingest
 };
 
 template <typename Unwanted>

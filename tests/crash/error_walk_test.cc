@@ -1,6 +1,7 @@
 // The error walk: one I/O operation of ours fails, at every position; the engine goes on, and what was not acknowledged
 // never appears once writing has resumed.
 #include "tests/crash/oracle.h"
+#include "tests/crash/seeds.h"
 #include "tests/crash/workload.h"
 
 namespace tsdb::engine {
@@ -14,6 +15,7 @@ void RunThroughErrors(MemoryFileSystem* fs, std::uint64_t first, std::uint64_t c
   FakeClock clock;
   Workload workload(kSeed);
   Oracle oracle;
+  Ages ages;
   std::unique_ptr<Database> db;
   TSDB_ASSERT_OPEN(db, "/db", QuietOptions(), MemoryEnvironment(fs, &clock));
   fs->SetFault([=](std::uint64_t number, std::string_view operation, const std::string& path) {
@@ -21,17 +23,18 @@ void RunThroughErrors(MemoryFileSystem* fs, std::uint64_t first, std::uint64_t c
                ? Status(code, std::string(operation) + " of " + path + " fails as told")
                : Status::Ok();
   });
-  for (int step = 0; step < 30; ++step) {
+  for (int step = 0; step < 45; ++step) {
     clock.Advance(1'000'000);
     if (step % 9 == 8) {
-      *failures += (step % 18 == 17 ? db->Compact().status() : db->Flush()).ok() ? 0 : 1;
+      *failures += IntoFiles(*db, step / 9).ok() ? 0 : 1;
+      ASSERT_EQ(ReadAll(*db), oracle.contents()) << "step " << step;
       continue;
     }
     if (step % 5 == 4) {
-      const RandomEnd end = NextEnd(workload);
+      const RandomEnd end = step % 15 == 14 ? NextRetention(workload) : NextEnd(workload);
       bool durable = false;
       if (engine::Run(*db, end, Durability::kNone, &durable).ok()) {
-        oracle.Change([&](Contents* contents) { end.Apply(contents); });
+        oracle.Change([&](Contents* contents) { end.Apply(contents, &ages); });
       } else {
         ++*failures;
       }
@@ -41,7 +44,7 @@ void RunThroughErrors(MemoryFileSystem* fs, std::uint64_t first, std::uint64_t c
     const RandomBatch batch = workload.Next(step % 3 == 0 ? Durability::kAlways : Durability::kNone);
     const auto result = engine::Run(*db, batch);
     if (result.ok()) {
-      oracle.Apply(batch.ops);
+      ages.Apply(batch.ops, &oracle);
     } else {
       ++*failures;
     }
@@ -50,8 +53,9 @@ void RunThroughErrors(MemoryFileSystem* fs, std::uint64_t first, std::uint64_t c
   fs->SetFault(nullptr);
   // One more write, synced: from here on what failed must not come back.
   const SeriesRef ref = *db->CreateSeries(Labels{{"__name__", "m"}, {"i", "0"}});
-  TSDB_ASSERT_OK(Put(*db, ref, 1'000'000, 1, WriteOptions::With(Durability::kAlways)));
-  oracle.Apply({{Labels{{"__name__", "m"}, {"i", "0"}}.CanonicalKey(), 1'000'000, 1}});
+  const Timestamp last = std::max(ages.newest, Timestamp{0}) + 1;
+  TSDB_ASSERT_OK(Put(*db, ref, last, 1, WriteOptions::With(Durability::kAlways)));
+  ages.Apply({{Labels{{"__name__", "m"}, {"i", "0"}}.CanonicalKey(), last, 1}}, &oracle);
   db.reset();
   const auto after = fs->AfterPowerCut(MemoryFileSystem::CutMode::kDropUnsynced);
   TSDB_ASSERT_OPEN(db, "/db", QuietOptions(), MemoryEnvironment(after.get(), &clock));
@@ -84,6 +88,7 @@ TEST_P(ErrorWalk, AFailedOperationCostsAtMostWhatItBelongedTo) {
         << "operation " << n;
     ASSERT_FALSE(HasFailure()) << "operation " << n;
   }
+  TellCount("failed_positions", end - begin);
   EXPECT_GT(failures, 30u) << "most positions fail a batch or a flush";
 }
 

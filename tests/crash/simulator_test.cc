@@ -212,7 +212,8 @@ class Simulation {
     bool durable = false;
     const CommitNumber before = db_->GetStats().last_commit;
     const Status status = engine::Run(*db_, end, durability, &durable);
-    Tell(std::string(end.drop ? "drop " : "delete ") + end.selector.ToString() + ": " + status.ToString());
+    Tell(std::string(end.kind == RandomEnd::Kind::kDrop ? "drop " : "delete ") + end.selector.ToString() + ": " +
+         status.ToString());
     if (!status.ok()) {
       ASSERT_TRUE(cut_is_planned_ || faults_are_planned_) << status.ToString();
       if (status.code() != StatusCode::kNoSpace) {

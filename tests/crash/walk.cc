@@ -13,7 +13,7 @@ namespace {
 using CutMode = MemoryFileSystem::CutMode;
 
 constexpr std::uint64_t kSeed = 7;
-constexpr int kSteps = 40;
+constexpr int kSteps = 54;
 
 struct Outcome {
   Oracle oracle;
@@ -32,6 +32,7 @@ Outcome RunScript(MemoryFileSystem* fs) {
   Outcome outcome;
   FakeClock clock;
   Workload workload(kSeed);
+  Ages ages;
   auto db = OpenOn(fs, &clock);
   if (!db.ok()) {
     return outcome;
@@ -39,8 +40,7 @@ Outcome RunScript(MemoryFileSystem* fs) {
   for (int step = 0; step < kSteps; ++step) {
     clock.Advance(1'000'000);
     if (step % 9 == 8) {
-      // Every second one merges as well.
-      const auto into_files = [&] { return step % 18 == 17 ? (*db)->Compact().status() : (*db)->Flush(); };
+      const auto into_files = [&] { return IntoFiles(**db, step / 9); };
       if (!into_files().ok() && !into_files().ok()) {
         return outcome;
       }
@@ -49,23 +49,26 @@ Outcome RunScript(MemoryFileSystem* fs) {
     }
     const Durability durability = step % 3 == 0 ? Durability::kAlways : static_cast<Durability>(step % 2);
     if (step % 5 == 4) {
-      const RandomEnd end = NextEnd(workload);
+      const RandomEnd end = step % 15 == 14 ? NextRetention(workload) : NextEnd(workload);
       bool durable = false;
       if (!Run(**db, end, durability, &durable).ok()) {
-        outcome.unanswered = [end](Contents* contents) { end.Apply(contents); };
+        outcome.unanswered = [end, ages](Contents* contents) {
+          Ages after = ages;
+          end.Apply(contents, &after);
+        };
         return outcome;
       }
-      outcome.oracle.Change([&](Contents* contents) { end.Apply(contents); });
+      outcome.oracle.Change([&](Contents* contents) { end.Apply(contents, &ages); });
       outcome.durable = durable ? outcome.oracle.batches() : outcome.durable;
       continue;
     }
     const RandomBatch batch = workload.Next(durability);
     const auto result = Run(**db, batch);
     if (!result.ok()) {
-      outcome.unanswered = [with = outcome.oracle.With(batch.ops)](Contents* contents) { *contents = with; };
+      outcome.unanswered = [with = ages.With(batch.ops, outcome.oracle)](Contents* contents) { *contents = with; };
       return outcome;
     }
-    outcome.oracle.Apply(batch.ops);
+    ages.Apply(batch.ops, &outcome.oracle);
     if (durability == Durability::kAlways && result->commit.value != 0) {
       outcome.durable = outcome.oracle.batches();
     }
@@ -86,7 +89,9 @@ Result<Contents> OpenAndRead(MemoryFileSystem* fs, FakeClock* clock, std::unique
 
 /// One more series and sample, durable, and a flush when `flush`.
 Status WriteMore(Database& db, bool flush) {
-  TSDB_ASSIGN_OR_RETURN(const SeriesRef ref, db.CreateSeries(Labels{{"__name__", "after"}}));
+  SeriesSettings settings;
+  settings.retention = std::int64_t{1} << 40;  // whatever that of the database is
+  TSDB_ASSIGN_OR_RETURN(const SeriesRef ref, db.CreateSeriesByKey("after", {}, settings));
   TSDB_RETURN_IF_ERROR(Put(db, ref, 1, 1, WriteOptions::With(Durability::kAlways)));
   return flush ? db.Flush() : Status::Ok();
 }

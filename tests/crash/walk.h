@@ -16,9 +16,9 @@ namespace tsdb::engine {
 /// ReadAll that says what fails instead of failing the test.
 Result<Contents> TryReadAll(Database& db);
 
-/// The power goes at every operation of appends, flushes and a close; each with all, nothing and `random_cuts` random
-/// parts of what was not synced. `manifest_fails`: an append to the manifest fails once on the way, so that it is
-/// written anew. The operations walked are left in `operations`.
+/// The power goes at every operation of appends, deletes, drops, retention, flushes, merges, purges and a close; each
+/// with all, nothing and `random_cuts` random parts of what was not synced. `manifest_fails`: an append to the manifest
+/// fails once on the way, so that it is written anew. The operations walked are left in `operations`.
 std::string WalkPowerCuts(std::uint64_t random_cuts, bool manifest_fails, std::uint64_t* operations);
 /// The process is killed at every operation; what the next open shows, the power cut after it does not take away, nor
 /// one after further writes and a flush.
