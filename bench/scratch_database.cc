@@ -1,8 +1,12 @@
 #include "bench/scratch_database.h"
 
+#include <sys/resource.h>
+
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <thread>
 
 namespace tsdb::bench {
 
@@ -32,6 +36,15 @@ void MustBeOk(const Status& status) {
     std::fprintf(stderr, "%s\n", status.ToString().c_str());
     std::exit(1);
   }
+}
+
+double ProcessorSeconds() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
 ScratchDatabase::ScratchDatabase(const OpenOptions& options)
@@ -71,6 +84,13 @@ std::uint64_t ScratchDatabase::Fill(TsbsGenerator* generator) {
   }
   AppendAll(*database_, batch);
   return samples;
+}
+
+void ScratchDatabase::WaitForMerges() {
+  for (int idle = 0; idle < 40; ++idle) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    idle = database_->GetStats().merge_running ? 0 : idle;
+  }
 }
 
 std::uint64_t ScratchDatabase::BytesOnDisk() const {

@@ -23,6 +23,9 @@ T Must(Result<T> result) {
   return std::move(result).value();
 }
 
+/// Processor time of the whole process so far, all threads.
+double ProcessorSeconds();
+
 class ScratchDatabase {
  public:
   explicit ScratchDatabase(const OpenOptions& options = {});
@@ -39,6 +42,8 @@ class ScratchDatabase {
   std::uint64_t Fill(TsbsGenerator* generator);
   /// Drops the database without closing it, as a crash of the process does, and opens it again: the log is replayed.
   void CrashAndReopen();
+  /// Returns when no merge has run for two seconds.
+  void WaitForMerges();
   /// Bytes of every file in the folder.
   std::uint64_t BytesOnDisk() const;
 
