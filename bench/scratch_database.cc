@@ -1,5 +1,7 @@
 #include "bench/scratch_database.h"
 
+#include <sys/resource.h>
+
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -35,6 +37,15 @@ void MustBeOk(const Status& status) {
     std::fprintf(stderr, "%s\n", status.ToString().c_str());
     std::exit(1);
   }
+}
+
+double ProcessorSeconds() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
 ScratchDatabase::ScratchDatabase(const OpenOptions& options)

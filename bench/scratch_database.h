@@ -23,6 +23,9 @@ T Must(Result<T> result) {
   return std::move(result).value();
 }
 
+/// Processor time of the whole process so far, all threads.
+double ProcessorSeconds();
+
 class ScratchDatabase {
  public:
   explicit ScratchDatabase(const OpenOptions& options = {});

@@ -10,6 +10,7 @@
 #include "engine/flush_job.h"
 #include "engine/guarded.h"
 #include "engine/look.h"
+#include "engine/merge_hold.h"
 #include "engine/merge_job.h"
 #include "engine/open.h"
 #include "engine/publish.h"
@@ -264,7 +265,8 @@ Stats DatabaseImpl::GetStats() {
   stats.write_amplification = stats.flush_bytes == 0 ? 0
                                                      : static_cast<double>(stats.flush_bytes + stats.merge_bytes) /
                                                            static_cast<double>(stats.flush_bytes);
-  stats.merging_paused = core_->merging_paused.load(std::memory_order_relaxed);
+  stats.merging_paused =
+      core_->merging_paused.load(std::memory_order_relaxed) || IsMergeHeld(*core_->fs, core_->path);
   stats.merge_running = core_->merge_running.load(std::memory_order_relaxed);
   if (stats.merge_running) {
     stats.merge_samples_done = core_->merge_control.samples_done.load(std::memory_order_relaxed);

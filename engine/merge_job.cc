@@ -10,6 +10,7 @@
 #include "compaction/output_plan.h"
 #include "compaction/picker.h"
 #include "engine/flush_job.h"
+#include "engine/merge_hold.h"
 #include "engine/publish.h"
 #include "engine/retention.h"
 
@@ -128,6 +129,19 @@ Status RunAndTell(Core& core, const LiveFiles& live, const compaction::Pick& pic
   return status;
 }
 
+/// Asked between chunks: whether the merge may go on. Looks at most once a second.
+std::function<bool()> NotHeld(Core& core) {
+  constexpr std::int64_t kSecondNanos = 1'000'000'000;
+  return [&core, looked = core.clock->MonotonicNanos(), held = false]() mutable {
+    const std::int64_t now = core.clock->MonotonicNanos();
+    if (now - looked >= kSecondNanos) {
+      looked = now;
+      held = IsMergeHeld(*core.fs, core.path);
+    }
+    return !held;
+  };
+}
+
 Status Closed() { return Status::Closed("the database was closed: open it again"); }
 
 CompactReport Measure(const LiveFiles& live) {
@@ -216,12 +230,16 @@ Status MergeInBackground(Core& core) {
     if (core.closed.load() || core.merging_paused.load()) {
       return Status::Ok();
     }
+    if (IsMergeHeld(*core.fs, core.path)) {
+      core.merge_check.store(true);  // looks again in a second
+      return Status::Ok();
+    }
     const LiveFiles live = FindLiveFiles(core);
     const compaction::Pick pick = compaction::PickMerge(live.metas, live.options);
     if (pick.files.empty()) {
       return Status::Ok();
     }
-    core.merge_control.keep_going = nullptr;
+    core.merge_control.keep_going = NotHeld(core);
     core.merge_control.bytes_per_second.store(core.options.merge_bytes_per_second);
     if (const Status status = RunAndTell(core, live, pick, false); !status.ok()) {
       core.merge_check.store(true);
@@ -241,7 +259,8 @@ void MergeBeforeClose(Core& core) {
   for (const std::uint64_t number : pick.files) {
     bytes += live.Find(number)->meta().bytes;
   }
-  if (pick.files.empty() || bytes > kBytesBeforeClose || core.merging_paused.load()) {
+  if (pick.files.empty() || bytes > kBytesBeforeClose || core.merging_paused.load() ||
+      IsMergeHeld(*core.fs, core.path)) {
     return;
   }
   core.merge_control.cancelled.store(false);

@@ -6,6 +6,7 @@
 
 #include "engine/guarded.h"
 #include "engine/look.h"
+#include "engine/merge_hold.h"
 #include "engine/open.h"
 #include "engine/query/query_result.h"
 #include "engine/retention.h"
@@ -198,6 +199,7 @@ Status ReadOnlyDatabase::Close() {
 Stats ReadOnlyDatabase::GetStats() {
   Stats stats;
   FillStats(core_, &stats);
+  stats.merging_paused = IsMergeHeld(*core_.fs, core_.path);
   const std::uint64_t definitions = core_.index->memory_bytes();
   stats.index_memory_bytes += definitions;
   stats.memory_bytes += definitions;

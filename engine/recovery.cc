@@ -11,6 +11,7 @@
 #include "compaction/orphans.h"
 #include "engine/flush_job.h"
 #include "engine/lost_edits.h"
+#include "engine/merge_hold.h"
 #include "engine/open_index.h"
 #include "engine/publish.h"
 #include "engine/retention.h"
@@ -20,7 +21,8 @@ namespace tsdb::engine {
 namespace {
 
 constexpr std::string_view kOwnNames[] = {"LOCK",      "CURRENT", "CURRENT.tmp", "manifest", "chunks",
-                                          "catalogue", "wal",     "index",       "evidence", "quarantine"};
+                                          "catalogue", "wal",     "index",       "evidence", "quarantine",
+                                          kMergeHoldName};
 
 std::uint64_t RandomWord() {
   std::random_device device;

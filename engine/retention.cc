@@ -137,7 +137,11 @@ Status RemoveBeyondBytes(Core& core) TSDB_REQUIRES(core.merge_mutex) {
     }
     const auto oldest = std::ranges::min_element(version->files, {}, [](const auto& f) { return f->meta().last_time; });
     const chunk::ChunkFileMeta& meta = (*oldest)->meta();
-    if (meta.last_time == kTimestampMax) {
+    // Samples from the future must not take those of other series with them: such a file stays until merging has put
+    // them into one of their own.
+    if (meta.last_time > core.retention.Now(*core.clock, core.settings.unit)) {
+      core.Log(LogLevel::kWarning, fmt::format("{} bytes are more than {}, but every file holds samples of the future: "
+                                               "nothing is removed until they are merged", bytes, bytes_max));
       return Status::Ok();
     }
     core.Log(LogLevel::kInfo, fmt::format("{} bytes are more than {}: {} goes, with samples up to {}", bytes, bytes_max,
@@ -150,6 +154,34 @@ Status RemoveBeyondBytes(Core& core) TSDB_REQUIRES(core.merge_mutex) {
     core.expired_files.fetch_add(1, std::memory_order_relaxed);
   }
   return Status::Ok();
+}
+
+/// Deletes what the ages of single classes hide at `now` and the floor that all have in common does not take.
+Status DeleteExpiredAbove(Core& core, Timestamp floor, Timestamp now) {
+  const std::shared_ptr<const RetentionRules> rules = core.retention.rules();
+  if (rules->classes.empty()) {
+    return Status::Ok();  // one age: the floor takes it all
+  }
+  DeleteOptions options;
+  options.has_durability = true;
+  options.durability = Durability::kAlways;
+  TSDB_ASSIGN_OR_RETURN(IdSet left, IdsOf(core, Selector()));
+  left -= core.retention.own();
+  const auto expire = [&](const IdSet& ids, std::int64_t age) -> Status {
+    const Timestamp from = Before(now, age);
+    if (from <= floor || from == kTimestampMin || ids.empty()) {
+      return Status::Ok();
+    }
+    return DeleteSamples(core, ids, {kTimestampMin, from - 1}, options).status();
+  };
+  for (const RetentionRules::Class& one : rules->classes) {  // the first that matches counts
+    TSDB_ASSIGN_OR_RETURN(const Selector selector, Selector::Parse(one.settings.selector));
+    TSDB_ASSIGN_OR_RETURN(IdSet ids, IdsOf(core, selector));
+    ids &= left;
+    left -= ids;
+    TSDB_RETURN_IF_ERROR(expire(ids, one.settings.age));
+  }
+  return expire(left, rules->age);
 }
 
 }  // namespace
@@ -283,8 +315,11 @@ RetentionInfo DescribeRetention(const Core& core) {
 Status SetRetention(Core& core, const Retention& retention) {
   TSDB_ASSIGN_OR_RETURN(auto rules, CompileRetention(retention));
   MutexLock life(core.life_mutex);
-  const Timestamp now = core.retention.Now(*core.clock, core.settings.unit);
+  // A clock in doubt makes nothing go for good.
+  const Timestamp now = core.retention.in_doubt() ? core.retention.trusted()
+                                                  : core.retention.Now(*core.clock, core.settings.unit);
   const Timestamp floor = std::max(core.retention.floor(), LowestKept(*core.retention.rules(), now));
+  TSDB_RETURN_IF_ERROR(DeleteExpiredAbove(core, floor, now));
   wal::RecordBuilder record;
   if (floor > kTimestampMin) {
     record.AddFloor({floor});

@@ -36,6 +36,7 @@ class EmptyStore final : public RocksStore {
   std::unique_ptr<RocksSnapshot> TakeSnapshot() const override { return std::make_unique<EmptySnapshot>(); }
   std::unique_ptr<TableSet> NewTableSet() override { return std::make_unique<EmptyTableSet>(); }
   Status Ingest(TableSet&) override { return ReadOnly(); }
+  Status CompactIfWorthwhile() override { return Status::Ok(); }
   std::uint64_t cache_bytes() const override { return 0; }
   Status Close() override { return Status::Ok(); }
 };

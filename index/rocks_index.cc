@@ -1,5 +1,4 @@
-// The index over RocksDB: layers of changes in memory (overlay_layer.h) over a view of the stored index
-// (stored_view.h).
+// The index over RocksDB: layers of changes in memory (overlay_layer.h) over a view of what is stored (stored_view.h).
 //
 //   active layer   takes Apply                                        ┐ newest
 //   frozen layers  being persisted, or left over from a Persist       │ a newer one hides what
@@ -19,7 +18,6 @@
 #include "index/stored_view.h"
 
 namespace tsdb::index {
-
 namespace {
 
 // Failed Persists leave layers behind; so many are made one again.
@@ -185,30 +183,10 @@ class RocksIndex final : public SeriesIndex {
     ReadLock life(life_mutex_);
     TSDB_RETURN_IF_ERROR(CheckOpen());
     MutexLock persist(persist_mutex_);
-    const Pin pin = Freeze();
-    IndexMeta meta;
-    meta.store_high = store_high_;
-    meta.store_low = store_low_;
-    meta.applied_commit = std::max(commit, pin.stored->meta().applied_commit);
-    if (!pin.stored->is_new() && meta.applied_commit == pin.stored->meta().applied_commit &&
-        !HasCommitUpTo(pin.frozen, meta.applied_commit)) {
-      return Status::Ok();
-    }
-    const std::unique_ptr<RocksStore::TableSet> tables = store_->NewTableSet();
-    TSDB_ASSIGN_OR_RETURN(MergeResult merged, MergeLayers(*pin.stored, pin.frozen, meta, tables.get()));
-    TSDB_RETURN_IF_ERROR(store_->Ingest(*tables));
-    auto stored = std::make_shared<StoredView>(store_->TakeSnapshot(), merged.meta, /*is_new=*/false,
-                                               std::move(merged.ids), InfosBehind(pin));
-    const std::shared_ptr<const OverlayLayer> rest = Rebuild(pin.frozen, merged.meta.applied_commit);
-    WriteLock lock(overlay_mutex_);
-    frozen_.clear();
-    if (rest != nullptr) {
-      frozen_.push_back(rest);
-    }
-    stored_ = std::move(stored);
-    applied_commit_ = merged.meta.applied_commit;
-    ++epoch_;
-    return Status::Ok();
+    TSDB_RETURN_IF_ERROR(PersistUpTo(commit));
+    // The view before this one is no longer held. What cannot be given back for want of space stays for now.
+    const Status compacted = store_->CompactIfWorthwhile();
+    return compacted.code() == StatusCode::kCorruption ? compacted : Status::Ok();
   }
 
   CommitNumber applied_commit() const override {
@@ -253,6 +231,33 @@ class RocksIndex final : public SeriesIndex {
   }
 
  private:
+  Status PersistUpTo(CommitNumber commit) TSDB_REQUIRES_SHARED(life_mutex_) TSDB_REQUIRES(persist_mutex_) {
+    const Pin pin = Freeze();
+    IndexMeta meta;
+    meta.store_high = store_high_;
+    meta.store_low = store_low_;
+    meta.applied_commit = std::max(commit, pin.stored->meta().applied_commit);
+    if (!pin.stored->is_new() && meta.applied_commit == pin.stored->meta().applied_commit &&
+        !HasCommitUpTo(pin.frozen, meta.applied_commit)) {
+      return Status::Ok();
+    }
+    const std::unique_ptr<RocksStore::TableSet> tables = store_->NewTableSet();
+    TSDB_ASSIGN_OR_RETURN(MergeResult merged, MergeLayers(*pin.stored, pin.frozen, meta, tables.get()));
+    TSDB_RETURN_IF_ERROR(store_->Ingest(*tables));
+    auto stored = std::make_shared<StoredView>(store_->TakeSnapshot(), merged.meta, /*is_new=*/false,
+                                               std::move(merged.ids), InfosBehind(pin));
+    const std::shared_ptr<const OverlayLayer> rest = Rebuild(pin.frozen, merged.meta.applied_commit);
+    WriteLock lock(overlay_mutex_);
+    frozen_.clear();
+    if (rest != nullptr) {
+      frozen_.push_back(rest);
+    }
+    stored_ = std::move(stored);
+    applied_commit_ = merged.meta.applied_commit;
+    ++epoch_;
+    return Status::Ok();
+  }
+
   // Frozen layers and the view under them at one moment.
   struct Pin {
     LayerList frozen;  // oldest first
@@ -262,7 +267,6 @@ class RocksIndex final : public SeriesIndex {
   Status CheckOpen() const TSDB_REQUIRES_SHARED(life_mutex_) {
     return store_ == nullptr ? Status::Closed("the index was closed") : Status::Ok();
   }
-
   Pin MakePin() const TSDB_REQUIRES_SHARED(overlay_mutex_) { return {frozen_, stored_}; }
 
   // What is remembered of series stays right while only new ones come.

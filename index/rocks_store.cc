@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <cstdarg>
 #include <cstdio>
+#include <numeric>
 #include <system_error>
 
 #include "base/file_system.h"
@@ -27,6 +28,8 @@ constexpr std::uint64_t kTableBytesMax = 64ull << 20;
 // Below this size a table goes on with the next kind of key: a small change is one file, a large one is a file for each
 // kind, which sinks to the level where its keys meet no others.
 constexpr std::uint64_t kTableBytesMin = 1ull << 20;
+/// Fewer removed keys than this are left where they are.
+constexpr std::uint64_t kRemovedKeysMin = 1000;
 constexpr std::string_view kPendingSuffix = ".pending";
 
 rocksdb::Slice ToSlice(std::string_view bytes) { return {bytes.data(), bytes.size()}; }
@@ -192,15 +195,22 @@ class SnapshotImpl final : public RocksSnapshot {
     std::array<rocksdb::Slice, kBatch> slices;
     std::array<rocksdb::PinnableSlice, kBatch> values;
     std::array<rocksdb::Status, kBatch> statuses;
+    // In order, so that keys of one block come together: it is looked up, read and unpacked once, not for each of them.
+    std::vector<std::uint32_t> order(keys.size());
+    std::iota(order.begin(), order.end(), 0);
+    if (!std::is_sorted(keys.begin(), keys.end())) {
+      std::ranges::sort(order, {}, [&keys](std::uint32_t i) { return std::string_view(keys[i]); });
+    }
     for (std::size_t begin = 0; begin < keys.size(); begin += kBatch) {
       const std::size_t count = std::min(kBatch, keys.size() - begin);
       for (std::size_t i = 0; i < count; ++i) {
-        slices[i] = keys[begin + i];
+        slices[i] = keys[order[begin + i]];
       }
-      db_->MultiGet(ReadOptions(), db_->DefaultColumnFamily(), count, slices.data(), values.data(), statuses.data());
+      db_->MultiGet(ReadOptions(), db_->DefaultColumnFamily(), count, slices.data(), values.data(), statuses.data(),
+                    /*sorted_input=*/true);
       for (std::size_t i = 0; i < count; ++i) {
         if (statuses[i].ok()) {
-          found[begin + i].emplace(values[i].data(), values[i].size());
+          found[order[begin + i]].emplace(values[i].data(), values[i].size());
         } else if (!statuses[i].IsNotFound()) {
           return FromRocks(statuses[i], directory_);
         }
@@ -335,6 +345,26 @@ class RocksStoreImpl final : public RocksStore {
   }
 
   std::unique_ptr<TableSet> NewTableSet() override { return std::make_unique<TableSetImpl>(options_, directory_); }
+
+  Status CompactIfWorthwhile() override {
+    if (read_only_) {
+      return Status::Ok();
+    }
+    rocksdb::TablePropertiesCollection tables;
+    TSDB_RETURN_IF_ERROR(FromRocks(db_->GetPropertiesOfAllTables(&tables), directory_));
+    std::uint64_t entries = 0;
+    std::uint64_t removed = 0;
+    for (const auto& [path, properties] : tables) {
+      entries += properties->num_entries;
+      removed += properties->num_deletions;
+    }
+    if (removed < kRemovedKeysMin || removed < entries / 4) {
+      return Status::Ok();
+    }
+    rocksdb::CompactRangeOptions options;
+    options.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForceOptimized;
+    return FromRocks(db_->CompactRange(options, nullptr, nullptr), directory_);
+  }
 
   Status Ingest(TableSet& tables) override {
     if (read_only_) {

@@ -76,6 +76,9 @@ class RocksStore {
   virtual std::unique_ptr<TableSet> NewTableSet() = 0;
   /// Makes the changes of `tables` part of the store, all or none, durably.
   virtual Status Ingest(TableSet& tables) = 0;
+  /// Gives the space of removed keys back when that is much of it: the cost is in proportion to what was removed. Keys
+  /// that a snapshot still holds stay.
+  virtual Status CompactIfWorthwhile() = 0;
   /// Bytes of the block cache in use.
   virtual std::uint64_t cache_bytes() const = 0;
   virtual Status Close() = 0;

@@ -1,4 +1,5 @@
-// Looking into files without opening a database for writing: dump and verify; and repair. Used by tsdb-cli.
+// Looking into files without opening a database for writing: dump and verify; repair; and holding merging back from
+// outside. Used by tsdb-cli.
 //
 // Thread safety: the functions share no state. Dump and Verify take no lock and may run beside a writer; what the
 // writer changes meanwhile may show up as a note.
@@ -64,5 +65,12 @@ struct RepairReport {
 /// Errors: kNotFound, kBusy (a process has it open), kNotSupported (of a later version), kNoSpace, kIoError;
 /// kCorruption when no file says any more which database this was.
 Result<RepairReport> Repair(const std::string& path, const RepairOptions& options = {});
+
+/// Keeps background merges of the database in `path` from running until they are released, whichever process has it
+/// open or will have: one that runs ends within a second or two. Stored in the folder; merges that are asked for run
+/// all the same. Doing it again changes nothing. kNotFound (no database there), kIoError.
+Status HoldMerging(const std::string& path);
+Status ReleaseMerging(const std::string& path);
+Result<bool> IsMergingHeld(const std::string& path);
 
 }  // namespace tsdb

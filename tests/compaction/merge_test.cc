@@ -1,5 +1,6 @@
 #include "compaction/merge.h"
 
+#include <chrono>
 #include <random>
 
 #include "compaction/chunk_cutter.h"
@@ -190,6 +191,23 @@ TEST(Merge, EndsWhenItIsCancelledAndLeavesNoFile) {
   merging.control().cancelled = true;
   EXPECT_EQ(merging.Run(fs).status().code(), StatusCode::kCancelled);
   EXPECT_EQ(CountFiles(fs), 1u);
+}
+
+TEST(Merge, WritesNoFasterThanItIsAllowed) {
+  MemoryFileSystem fs;
+  ChunkFiles files(fs);
+  std::mt19937_64 random(11);
+  files.Add(1, RandomTable(random, 20, 1'000'000, 20'000), 1, 2);
+  const std::uint64_t bytes = fs.FileSize(JoinPath("db", chunk::ChunkFileName(1))).value();
+  Merging merging(files);
+  merging.control().bytes_per_second = bytes * 4;
+  const auto begin = std::chrono::steady_clock::now();
+  const auto edit = merging.Run(fs);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  ASSERT_TRUE(edit.ok()) << edit.status().ToString();
+  // Each of the 20 chunks waits for those before it; directory and footer come without waiting.
+  const double written = static_cast<double>(edit->added_chunk_files[0].bytes) * 0.8;
+  EXPECT_GT(took.count(), written / static_cast<double>(bytes * 4));
 }
 
 TEST(Merge, ADamagedChunkIsCorruptionAndLeavesTheInputs) {

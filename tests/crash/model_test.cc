@@ -1,5 +1,6 @@
-// The model test: random histories of appends, deletes, drops, changes of series, retention, flushes, merges, reopens,
-// clock jumps and power cuts against std::map.
+// The model test: random histories of appends, deletes, drops, changes of series, retention, flushes, merges (into the
+// final form, and those that the background chooses: closing runs the one that is due), reopens, clock jumps and power
+// cuts against std::map.
 //
 // A history is one seed; a failure prints it. TSDB_MODEL_HISTORIES sets how many run (default 3,000), TSDB_MODEL_SEED
 // where they begin.
@@ -36,7 +37,8 @@ struct Gone {
 
 class History {
  public:
-  explicit History(std::uint64_t seed) : seed_(seed), workload_(seed), fs_(std::make_unique<MemoryFileSystem>()) {
+  explicit History(std::uint64_t seed)
+      : seed_(seed), workload_(seed), scale_(seed % 2 == 0 ? 1 : kHalfDay), fs_(std::make_unique<MemoryFileSystem>()) {
     oracle_.refuses = [this](const OracleOp& op, const Contents& contents) { return IsTooOld(op, contents); };
   }
 
@@ -66,7 +68,7 @@ class History {
   void CreateNamed() {
     for (const char* key : {"k0", "k1", "r0", "r1"}) {
       SeriesSettings settings;
-      settings.retention = key[0] == 'r' ? 15 : 0;
+      settings.retention = key[0] == 'r' ? 15 * scale_ : 0;
       const auto ref = db_->CreateSeriesByKey(key, Labels{{"kind", std::string(1, key[0])}}, settings);
       ASSERT_TRUE(ref.ok()) << ref.status().ToString();
       named_[key] = {*ref, settings.retention};
@@ -76,7 +78,7 @@ class History {
 
   void Step() {
     clock_.Advance(1'000'000);
-    const std::uint64_t kind = Below(26);
+    const std::uint64_t kind = Below(28);
     Tell("step of kind " + std::to_string(kind));
     switch (kind) {
       case 0:
@@ -87,7 +89,7 @@ class History {
         db_.reset();
         ASSERT_NO_FATAL_FAILURE(Open());
         break;
-      case 2:
+      case 2:  // which runs the merge that is due
         TSDB_ASSERT_OK(db_->Close());
         durable_ = oracle_.batches();
         ASSERT_NO_FATAL_FAILURE(Open());
@@ -131,6 +133,11 @@ class History {
         clock_.SetWall(clock_.WallNanos() + (ahead_ ? kYear : -kYear));
         break;
       }
+      case 15:
+      case 16:  // more files, until merges are due
+        TSDB_ASSERT_OK(db_->Flush());
+        durable_ = oracle_.batches();
+        break;
       default:
         ASSERT_NO_FATAL_FAILURE(Append());
         return;
@@ -160,6 +167,9 @@ class History {
   void Append() {
     const Durability durability = static_cast<Durability>(Below(3));
     RandomBatch batch = workload_.Next(durability);
+    for (OracleOp& op : batch.ops) {
+      op.time *= scale_;
+    }
     for (OracleOp& op : batch.ops) {
       if (!named_.empty() && Below(2) == 0) {
         const auto named = Pick(named_);
@@ -244,8 +254,8 @@ class History {
 
   void Delete() {
     static constexpr std::array kSelectors{"{__name__=\"m\"}", "{i=~\"[024]\"}", "{kind=\"r\"}", "{}"};
-    const Timestamp from = Below(4) == 0 ? kTimestampMin : static_cast<Timestamp>(Below(160)) - 60;
-    const Timestamp to = Below(4) == 0 ? kTimestampMax : from + static_cast<Timestamp>(Below(40));
+    const Timestamp from = Below(4) == 0 ? kTimestampMin : (static_cast<Timestamp>(Below(160)) - 60) * scale_;
+    const Timestamp to = Below(4) == 0 ? kTimestampMax : from + static_cast<Timestamp>(Below(40)) * scale_;
     const std::string text = kSelectors[Below(kSelectors.size())];
     const Selector selector = *Selector::Parse(text);
     Tell("delete " + text + " from " + std::to_string(from) + " to " + std::to_string(to));
@@ -385,7 +395,7 @@ class History {
     }
     if (Below(2) == 0) {
       static constexpr std::array<std::int64_t, 4> kAges{0, 5, 15, 60};
-      change.retention = kAges[Below(kAges.size())];
+      change.retention = kAges[Below(kAges.size())] * scale_;
     }
     TSDB_ASSERT_OK(db_->Alter(named->second.ref, change));
     named->second.policy = change.duplicates ? change.duplicates->value() : named->second.policy;
@@ -401,7 +411,8 @@ class History {
   void ChangeRetention() {
     Retention retention;
     static constexpr std::array<std::int64_t, 4> kAges{0, 30, 60, 100};
-    retention.age = kAges[Below(kAges.size())];
+    retention.age = kAges[Below(kAges.size())] * scale_;
+    TSDB_ASSERT_OK(db_->AcceptClock());
     Tell("retention " + std::to_string(retention.age));
     floor_ = Floor();
     TSDB_ASSERT_OK(db_->SetRetention(retention));
@@ -436,8 +447,12 @@ class History {
     durable_ = std::min(durable_, oracle_.batches());
   }
 
+  static constexpr std::int64_t kHalfDay = 43'200'000;
+
   const std::uint64_t seed_;
   Workload workload_;
+  /// Of all times and ages: with half a day the samples lie in many partitions, most of them cold.
+  const std::int64_t scale_;
   std::unique_ptr<MemoryFileSystem> fs_;
   FakeClock clock_;
   Oracle oracle_;

@@ -1,9 +1,12 @@
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <map>
 #include <random>
 #include <thread>
 
 #include "compaction/partition.h"
+#include "engine/merge_hold.h"
 #include "tests/engine/engine_test_util.h"
 
 namespace tsdb::engine {
@@ -257,6 +260,87 @@ TEST_F(CompactTest, NothingIsMergedWhileMergingIsPausedUnlessAskedFor) {
   db_->PauseMerging();
   EXPECT_TRUE(db_->Compact().ok());
   EXPECT_EQ(db_->GetStats().chunk_files, 1u);
+}
+
+TEST_F(CompactTest, NothingIsMergedWhileAFileInTheFolderHoldsIt) {
+  ASSERT_NO_FATAL_FAILURE(OpenBusy());
+  TSDB_ASSERT_OK(SetMergeHold(fs_, "/db", true));
+  TSDB_ASSERT_OK(SetMergeHold(fs_, "/db", true));
+  EXPECT_TRUE(db_->GetStats().merging_paused);
+  std::mt19937_64 random(8);
+  for (int i = 0; i < 6; ++i) {
+    ASSERT_NO_FATAL_FAILURE(AppendFile(random, 100, kStart, kStart + kDay));
+  }
+  TSDB_ASSERT_OK(db_->Close());
+  ASSERT_NO_FATAL_FAILURE(OpenBusy());  // it is still there
+  EXPECT_EQ(db_->GetStats().chunk_files, 6u);
+  EXPECT_EQ(db_->GetStats().merges, 0u);
+  TSDB_ASSERT_OK(SetMergeHold(fs_, "/db", false));
+  TSDB_ASSERT_OK(SetMergeHold(fs_, "/db", false));
+  EXPECT_FALSE(db_->GetStats().merging_paused);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (db_->GetStats().merges == 0 && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_GT(db_->GetStats().merges, 0u);
+  EXPECT_EQ(SetMergeHold(fs_, "/elsewhere", true).code(), StatusCode::kNotFound);
+}
+
+/// One sample is written, the retention changed, the sample written anew; the files are merged in every order, by what
+/// is due or into the final form. What was written last is what is read.
+TEST_F(CompactTest, ARetentionChangedBetweenTwoWritesOfOneTimeChangesNoOrder) {
+  enum class Then { kFlush, kFinal, kPurge, kReopen };  // closing runs what is due
+  constexpr std::array kThen{Then::kFlush, Then::kFinal, Then::kPurge, Then::kReopen};
+  constexpr std::array<std::int64_t, 3> kAges{0, 10 * kDay, 1000 * kDay};
+  int number = 0;
+  for (const Then first : kThen) {
+    for (const Then second : kThen) {
+      for (const Then third : kThen) {
+        for (const std::int64_t age : kAges) {
+          const SeriesRef ref = *db_->CreateSeriesByKey("s" + std::to_string(++number), {});
+          const auto run = [&](Then then) {
+            if (then == Then::kFlush) {
+              TSDB_ASSERT_OK(db_->Flush());
+            } else if (then == Then::kReopen) {
+              TSDB_ASSERT_OK(db_->Close());
+              ASSERT_NO_FATAL_FAILURE(Open());
+            } else {
+              CompactOptions options;
+              options.purge = then == Then::kPurge;
+              ASSERT_TRUE(db_->Compact(options).ok());
+            }
+          };
+          // Two cold days and a warm one, so that the versions of a time lie in partitions, in the rest, and flushed.
+          for (const Timestamp time : {kStart, kStart + kDay, kStart + 40 * kDay}) {
+            TSDB_ASSERT_OK(Put(*db_, ref, time, 1));
+          }
+          ASSERT_NO_FATAL_FAILURE(run(first));
+          SeriesChange change;
+          change.retention = age;
+          TSDB_ASSERT_OK(db_->Alter(ref, change));
+          TSDB_ASSERT_OK(Put(*db_, ref, kStart + 40 * kDay, 2));
+          const bool kept = age != 10 * kDay;
+          EXPECT_EQ(Put(*db_, ref, kStart, 2).ok(), kept);
+          ASSERT_NO_FATAL_FAILURE(run(second));
+          change.retention = 0;
+          TSDB_ASSERT_OK(db_->Alter(ref, change));
+          ASSERT_NO_FATAL_FAILURE(run(third));
+          QuerySpec spec;
+          spec.selector = Selector::ForKey("s" + std::to_string(number));
+          std::map<Timestamp, double> found;
+          for (const Sample& sample : ReadRows(*db_, spec)) {
+            found[sample.time] = sample.value;
+          }
+          std::map<Timestamp, double> expected{{kStart + 40 * kDay, 2}};
+          if (kept) {
+            expected.insert({{kStart, 2}, {kStart + kDay, 1}});
+          }
+          EXPECT_EQ(found, expected) << number;
+          TSDB_ASSERT_OK(db_->Drop(Selector::ForKey("s" + std::to_string(number)), {.grace_ms = 0}).status());
+        }
+      }
+    }
+  }
 }
 
 TEST_F(CompactTest, UsageCountsEveryChunkBySeries) {

@@ -1,4 +1,6 @@
 // Retention: what is expired is not seen, not written, removed with its files, and does not come back.
+#include <map>
+
 #include "tests/engine/engine_test_util.h"
 
 namespace tsdb::engine {
@@ -156,6 +158,130 @@ TEST_F(RetentionTest, AClassKeepsItsSeriesForAnotherTime) {
     EXPECT_EQ(Put(*db_, b, begin, 1).code(), StatusCode::kOutOfRange);
     ASSERT_NO_FATAL_FAILURE(Open());
   }
+}
+
+TEST_F(RetentionTest, WhatAClassHidStaysGoneWhenItsAgeIsRaised) {
+  for (const bool flushed : {false, true}) {
+    ASSERT_NO_FATAL_FAILURE(Open());
+    Retention retention;
+    retention.age = 5 * kDay;
+    retention.classes = {{"{keep=\"long\"}", 20 * kDay}, {"{keep=\"short\"}", 2 * kDay}};
+    TSDB_ASSERT_OK(db_->SetRetention(retention));
+    const std::string name = flushed ? "f" : "h";
+    std::map<std::string, SeriesRef> refs;
+    for (const std::string keep : {"long", "short", "as all"}) {
+      refs[keep] = *db_->CreateSeriesByKey(name + keep, Labels{{"keep", keep}});
+      TSDB_ASSERT_OK(Put(*db_, refs[keep], Now(), 1));
+    }
+    const std::string begin = std::to_string(Now()) + ":1 ";
+    AdvanceDays(3);
+    for (const auto& [keep, ref] : refs) {
+      TSDB_ASSERT_OK(Put(*db_, ref, Now(), 2));
+    }
+    const std::string middle = std::to_string(Now()) + ":2 ";
+    AdvanceDays(3);
+    for (const auto& [keep, ref] : refs) {
+      TSDB_ASSERT_OK(Put(*db_, ref, Now(), 3));
+    }
+    const std::string end = std::to_string(Now()) + ":3 ";
+    if (flushed) {
+      TSDB_ASSERT_OK(db_->Flush());
+    }
+    EXPECT_EQ(Times(name + "short"), end);
+    EXPECT_EQ(Times(name + "as all"), middle + end);
+    TSDB_ASSERT_OK(db_->SetRetention({}));
+    for (int round = 0; round < 4; ++round) {
+      EXPECT_EQ(Times(name + "long"), begin + middle + end);
+      EXPECT_EQ(Times(name + "short"), end) << round;
+      EXPECT_EQ(Times(name + "as all"), middle + end) << round;
+      if (round == 1) {
+        ASSERT_TRUE(db_->Compact().ok());
+      }
+      ASSERT_NO_FATAL_FAILURE(Open());
+    }
+  }
+}
+
+TEST_F(RetentionTest, ASampleOfTheFarFutureTakesNoOtherSeriesWithIt) {
+  constexpr Timestamp kYear2262 = 9'214'646'400'000;
+  OpenOptions options = QuietOptions();
+  options.future_limit_ms = -1;
+  TSDB_ASSERT_OPEN(db_, "/future", options, MemoryEnvironment(&fs_, &clock_));
+  const SeriesRef far = *db_->CreateSeriesByKey("far", {});
+  const SeriesRef near = *db_->CreateSeriesByKey("near", {});
+  TSDB_ASSERT_OK(Put(*db_, near, Now() - kDay, 1));
+  TSDB_ASSERT_OK(Put(*db_, far, kYear2262, 2));
+  TSDB_ASSERT_OK(db_->Flush());
+  const std::string kept = std::to_string(Now() - kDay) + ":1 ";
+  Retention by_bytes;
+  by_bytes.bytes_max = 1;  // less than the folder can ever have
+  Retention by_age;
+  by_age.age = 10 * kDay;
+  for (const Retention& retention : {by_bytes, by_age}) {
+    TSDB_ASSERT_OK(db_->SetRetention(retention));
+    TSDB_ASSERT_OK(db_->EnforceRetention());
+    EXPECT_EQ(Times("near"), kept);
+    EXPECT_EQ(Times("far"), std::to_string(kYear2262) + ":2 ");
+    // Nor does it keep anything from being taken in, flushed and merged.
+    TSDB_ASSERT_OK(Put(*db_, near, Now() - kDay, 1));
+    TSDB_ASSERT_OK(db_->Flush());
+    ASSERT_TRUE(db_->Compact().ok());
+    EXPECT_EQ(Times("near"), kept);
+    EXPECT_EQ(Times("far"), std::to_string(kYear2262) + ":2 ");
+  }
+  // Merged apart, the old file goes by the bytes and the other stays.
+  TSDB_ASSERT_OK(db_->SetRetention(by_bytes));
+  TSDB_ASSERT_OK(db_->EnforceRetention());
+  EXPECT_EQ(Times("near"), "");
+  EXPECT_EQ(Times("far"), std::to_string(kYear2262) + ":2 ");
+  TSDB_ASSERT_OK(Put(*db_, near, Now(), 4));
+  EXPECT_EQ(Times("near"), std::to_string(Now()) + ":4 ");
+}
+
+TEST_F(RetentionTest, APartitionExactlyAtTheEdgeIsKeptUntilItsLastSampleIsTooOld) {
+  const Timestamp day = Now() / kDay * kDay;  // begin of a partition
+  const SeriesRef ref = *db_->CreateSeriesByKey("s", {});
+  TSDB_ASSERT_OK(Put(*db_, ref, day - 1, 1));  // last of the day before
+  TSDB_ASSERT_OK(Put(*db_, ref, day, 2));      // first of its own
+  ASSERT_TRUE(db_->Compact().ok());
+  ASSERT_EQ(db_->GetStats().chunk_files, 2u);
+  Retention retention;
+  retention.age = kDay;
+  TSDB_ASSERT_OK(db_->SetRetention(retention));
+  const auto at = [&](Timestamp time) {  // the clock and the newest sample
+    clock_.Advance((time - Now()) * 1'000'000);
+    TSDB_ASSERT_OK(Put(*db_, *db_->CreateSeries({{"__name__", "now"}}), time, 0));
+    TSDB_ASSERT_OK(db_->EnforceRetention());
+  };
+  at(day - 1 + kDay);
+  EXPECT_EQ(Times("s"), std::to_string(day - 1) + ":1 " + std::to_string(day) + ":2 ");
+  EXPECT_EQ(db_->GetStats().chunk_files, 2u);
+  at(day + kDay);
+  EXPECT_EQ(Times("s"), std::to_string(day) + ":2 ");
+  EXPECT_EQ(db_->GetStats().chunk_files, 1u);
+  at(day + kDay + 1);
+  EXPECT_EQ(Times("s"), "");
+  EXPECT_EQ(db_->GetStats().chunk_files, 0u);
+}
+
+TEST_F(RetentionTest, AClockInDoubtMakesNothingGoWhenTheSettingsChange) {
+  Retention retention;
+  retention.age = 10 * kDay;
+  TSDB_ASSERT_OK(db_->SetRetention(retention));
+  const SeriesRef ref = *db_->CreateSeriesByKey("s", {});
+  TSDB_ASSERT_OK(Put(*db_, ref, Now(), 1));
+  TSDB_ASSERT_OK(db_->EnforceRetention());
+  const std::string kept = std::to_string(Now()) + ":1 ";
+  const std::int64_t right = clock_.WallNanos();
+  clock_.SetWall(right + 365ll * kDay * 1'000'000);
+  const Timestamp wrong = Now();
+  TSDB_ASSERT_OK(Put(*db_, ref, wrong, 2));
+  TSDB_ASSERT_OK(db_->EnforceRetention());
+  ASSERT_TRUE(db_->GetRetention()->clock_in_doubt);
+  retention.age = 20 * kDay;
+  TSDB_ASSERT_OK(db_->SetRetention(retention));
+  clock_.SetWall(right);
+  EXPECT_EQ(Times("s"), kept + std::to_string(wrong) + ":2 ");
 }
 
 TEST_F(RetentionTest, AClockThatJumpsAYearHidesButRemovesNothing) {

@@ -1,8 +1,10 @@
 // Series end, come back, get other names, labels and settings: index, registry, log and files agree at every moment.
 #include <algorithm>
+#include <bit>
 
 #include "tests/engine/engine_test_util.h"
 #include "tests/engine/interrupted_database.h"
+#include "tests/index/index_test_util.h"
 
 namespace tsdb::engine {
 namespace {
@@ -192,6 +194,65 @@ TEST_P(SeriesLife, ASampleThatSaysNothingNewIsIgnoredWhenAskedFor) {
   none.has_ignore = true;
   TSDB_ASSERT_OK(Put(*db_, ref, 117, 1.75, none));
   EXPECT_EQ(Rows("s").size(), 5u);
+}
+
+/// With the stored index on a real disk: it shrinks with the series.
+TEST(SeriesChurn, TheIndexGivesItsSpaceBackWhenMostSeriesHaveEnded) {
+  constexpr int kSeries = 20'000;
+  const index::TemporaryDirectory folder;
+  const auto pod = [](int i) {
+    const std::string digits = std::to_string(i);
+    return "p" + std::string(5 - digits.size(), '0') + digits;
+  };
+  std::unique_ptr<Database> db;
+  const auto open = [&] {
+    db.reset();
+    auto opened = Database::Open(folder.path());
+    ASSERT_TRUE(opened.ok()) << opened.status().ToString();
+    db = *std::move(opened);
+  };
+  const auto ingest = [&](std::uint64_t new_series) {
+    WriteBatch batch;
+    for (int i = 1; i <= kSeries; ++i) {
+      batch.Add(Labels{{"__name__", "c_v"}, {"app", "x"}, {"pod", pod(i)}}, 1'700'000'000'000 + i, i);
+    }
+    const auto result = db->Append(batch);
+    ASSERT_TRUE(result.ok()) << result.status().ToString();
+    EXPECT_EQ(result->new_series, new_series);
+    TSDB_ASSERT_OK(db->Flush());
+  };
+  const auto expect = [&](std::size_t series, double sum) {
+    EXPECT_EQ(db->ListSeries(*Selector::Parse("{app=\"x\"}"))->size(), series);
+    const auto pods = db->LabelValues("pod");
+    ASSERT_TRUE(pods.ok());
+    EXPECT_EQ(pods->size(), series);
+    EXPECT_TRUE(std::ranges::is_sorted(*pods));
+    const Contents contents = ReadAll(*db);
+    double found = 0;
+    for (const auto& [key, samples] : contents) {
+      EXPECT_EQ(samples.size(), 1u) << key;
+      found += std::bit_cast<double>(samples.begin()->second);
+    }
+    EXPECT_EQ(contents.size(), series);
+    EXPECT_EQ(found, sum);
+  };
+  ASSERT_NO_FATAL_FAILURE(open());
+  ASSERT_NO_FATAL_FAILURE(ingest(kSeries));
+  ASSERT_NO_FATAL_FAILURE(expect(kSeries, 200'010'000));
+  const std::uint64_t index_bytes = db->GetStats().index_bytes;
+  const auto dropped = db->Drop(*Selector::Parse("{pod!~\"p..000\"}"), DropOptions{.grace_ms = 0});
+  ASSERT_TRUE(dropped.ok());
+  EXPECT_EQ(dropped->series, 19'980u);
+  ASSERT_NO_FATAL_FAILURE(expect(20, 210'000));
+  ASSERT_NO_FATAL_FAILURE(open());
+  ASSERT_NO_FATAL_FAILURE(expect(20, 210'000));
+  TSDB_ASSERT_OK(db->Flush());
+  EXPECT_LT(db->GetStats().index_bytes, index_bytes / 10);
+  ASSERT_NO_FATAL_FAILURE(expect(20, 210'000));
+  ASSERT_NO_FATAL_FAILURE(ingest(19'980));
+  ASSERT_NO_FATAL_FAILURE(expect(kSeries, 200'010'000));
+  TSDB_ASSERT_OK(db->Close());
+  db.reset();
 }
 
 INSTANTIATE_TEST_SUITE_P(Between, SeriesLife,
