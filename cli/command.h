@@ -66,6 +66,7 @@ void AddStats(CommandSet* set);
 void AddAnalyze(CommandSet* set);
 void AddFlush(CommandSet* set);
 void AddCompact(CommandSet* set);
+void AddJobs(CommandSet* set);
 void AddVerify(CommandSet* set);
 void AddRepair(CommandSet* set);
 void AddDump(CommandSet* set);

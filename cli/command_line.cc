@@ -60,6 +60,7 @@ void AddCommands(CommandSet* set) {
   AddAnalyze(set);
   AddFlush(set);
   AddCompact(set);
+  AddJobs(set);
   AddVerify(set);
   AddRepair(set);
   AddDump(set);
