@@ -74,6 +74,36 @@ TEST_F(CliCare, CompactLeavesOneFilePerPartitionAndTheSameRows) {
   EXPECT_EQ(CliOk({"--quiet", "compact"}).err, "");
 }
 
+TEST_F(CliCare, JobsAreHeldAndGoOn) {
+  Fill();
+  EXPECT_THAT(CliOk({"jobs"}).out, HasSubstr("goes on by itself"));
+  EXPECT_EQ(Json::parse(CliOk({"jobs", "--json"}).out)["held"], false);
+  CliOk({"jobs", "pause"});
+  EXPECT_THAT(CliOk({"jobs"}).out, HasSubstr("held: 'tsdb-cli jobs resume'"));
+  for (int i = 0; i < 5; ++i) {
+    CliOk({"ingest", "--unit", "ms", "-"}, {"m,h=a v=" + std::to_string(i) + " " + std::to_string(i * 500) + "\n", {}});
+  }
+  const Json held = Json::parse(CliOk({"jobs", "--json"}).out);
+  EXPECT_EQ(held["held"], true);
+  EXPECT_GE(held["chunk_files"], 5);
+  CliOk({"compact"});  // asked for: it runs all the same
+  EXPECT_EQ(Json::parse(CliOk({"jobs", "--json"}).out)["chunk_files"], 1);
+  EXPECT_EQ(Cli({"--read-only", "jobs", "resume"}).exit_code, 1);
+  CliOk({"jobs", "resume"});
+  EXPECT_EQ(Json::parse(CliOk({"jobs", "--json"}).out)["held"], false);
+  EXPECT_EQ(CliOk({"verify"}).exit_code, 0);
+}
+
+TEST_F(CliCare, JobsOfAMissingDatabaseFail) {
+  for (const std::vector<std::string>& args :
+       std::vector<std::vector<std::string>>{{"jobs"}, {"jobs", "pause"}, {"jobs", "resume"}}) {
+    const CliResult result = Cli(args);
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_THAT(result.err, HasSubstr("no database at"));
+  }
+  EXPECT_EQ(Cli({"jobs", "stop"}).exit_code, 2);
+}
+
 TEST_F(CliCare, CompactOfAMissingDatabaseFails) {
   EXPECT_EQ(Cli({"compact"}).exit_code, 1);
   EXPECT_EQ(Cli({"compact", "now"}).exit_code, 2);

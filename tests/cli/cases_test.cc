@@ -167,6 +167,18 @@ TEST_F(CliCases, IntegersBeyondTwoToThe53AreRoundedAndCounted) {
   }
 }
 
+TEST_F(CliCases, PointsOfOneTimeAreJoinedFieldByFieldAndTheLaterOneWins) {
+  Ingest("m,h=a x=1,y=2 5\nm,h=a y=3,z=4 5\n", {"--format", "influx", "--unit", "ms"});
+  for (int round = 0; round < 2; ++round) {
+    std::map<std::string, Json> expected;
+    for (const auto& [field, value] : {std::pair{"m_x", 1}, {"m_y", 3}, {"m_z", 4}}) {
+      expected[Json({{"__name__", field}, {"h", "a"}}).dump()] = Json::array({Json::array({5, value})});
+    }
+    EXPECT_EQ(Series(), expected);
+    CliOk({"compact"});
+  }
+}
+
 TEST_F(CliCases, UnorderedAndRepeatedSamplesOfAnExpositionAreKeptLastWins) {
   const std::string text =
       "# TYPE r gauge\nr{host=\"h1\"} 3 1686096003\nr{host=\"h2\"} 10 1686096001\nr{host=\"h1\"} 1 1686096001\n"
