@@ -4,7 +4,7 @@
 
 namespace tsdb::engine {
 
-Result<const chunk::Columns*> FileLookup::ChunkAt(const chunk::ChunkFileReader& file, SeriesId id, Timestamp time) {
+Result<const chunk::Columns*> FileLookup::PageAt(const chunk::ChunkFileReader& file, SeriesId id, Timestamp time) {
   if (const auto it = decoded_.find({&file, id.value}); it != decoded_.end()) {
     for (const chunk::Columns& columns : it->second) {
       if (time >= columns.times.front() && time <= columns.times.back()) {
@@ -12,7 +12,8 @@ Result<const chunk::Columns*> FileLookup::ChunkAt(const chunk::ChunkFileReader& 
       }
     }
   }
-  TSDB_RETURN_IF_ERROR(file.Find(id, {time, time}, &rows_));
+  directory_.EndSeries();
+  TSDB_RETURN_IF_ERROR(directory_.Find(file, id, {time, time}, &rows_));
   if (rows_.empty()) {
     return static_cast<const chunk::Columns*>(nullptr);
   }
@@ -20,8 +21,11 @@ Result<const chunk::Columns*> FileLookup::ChunkAt(const chunk::ChunkFileReader& 
     decoded_.clear();
     samples_ = 0;
   }
-  chunk::Columns columns;
-  TSDB_RETURN_IF_ERROR(file.Read(rows_.entries.front(), &columns));
+  const DirectoryCache::Rows& rows = rows_.front();
+  page_.Clear();
+  TSDB_RETURN_IF_ERROR(file.ReadPages(*rows.rows, rows.begin, rows.begin + 1, {time, time}, &page_));
+  const chunk::ColumnsView view = page_.view();
+  chunk::Columns columns{{view.times.begin(), view.times.end()}, {view.values.begin(), view.values.end()}};
   samples_ += columns.size();
   return &decoded_[{&file, id.value}].emplace_back(std::move(columns));
 }
@@ -35,7 +39,7 @@ Result<std::optional<double>> FileLookup::Find(SeriesId id, Timestamp time, cons
     if (chunk::IsDeleted(masks, meta.last_commit, time)) {
       break;  // what takes it from this file takes it from older ones as well
     }
-    TSDB_ASSIGN_OR_RETURN(const chunk::Columns* columns, ChunkAt(**file, id, time));
+    TSDB_ASSIGN_OR_RETURN(const chunk::Columns* columns, PageAt(**file, id, time));
     if (columns == nullptr) {
       continue;
     }
@@ -54,7 +58,8 @@ Result<std::optional<Sample>> FileLookup::Newest(SeriesId id, const Masks& masks
     if (file->meta().last_time < from) {
       continue;
     }
-    TSDB_RETURN_IF_ERROR(file->Find(id, {from, kTimestampMax}, &rows_));
+    directory_.EndSeries();
+    TSDB_RETURN_IF_ERROR(directory_.Find(*file, id, {from, kTimestampMax}, &rows_));
     if (rows_.empty()) {
       continue;
     }
@@ -67,18 +72,20 @@ Result<std::optional<Sample>> FileLookup::Newest(SeriesId id, const Masks& masks
 }
 
 Result<std::optional<Sample>> FileLookup::NewestOfRows(const chunk::ChunkFileReader& file, const Masks& masks) {
-  for (std::size_t row = rows_.size(); row-- > 0;) {
-    const chunk::ChunkEntry& entry = rows_.entries[row];
-    if (!chunk::Touches(masks, file.meta().last_commit, {entry.first_time, entry.last_time})) {
-      const auto statistics = rows_.Statistics(row);
-      TSDB_RETURN_IF_ERROR(statistics.status().WithContext(file.path()));
-      return std::optional(Sample{entry.last_time, statistics->last});
-    }
-    chunk::Columns columns;
-    TSDB_RETURN_IF_ERROR(file.Read(entry, &columns));
-    chunk::RemoveDeleted(masks, file.meta().last_commit, &columns);
-    if (!columns.empty()) {
-      return std::optional(Sample{columns.times.back(), columns.values.back()});
+  for (auto part = rows_.rbegin(); part != rows_.rend(); ++part) {
+    for (std::size_t row = part->end; row-- > part->begin;) {
+      const chunk::ChunkEntry& entry = part->rows->entries[row];
+      if (!chunk::Touches(masks, file.meta().last_commit, {entry.first_time, entry.last_time})) {
+        const auto statistics = part->rows->Statistics(row);
+        TSDB_RETURN_IF_ERROR(statistics.status().WithContext(file.path()));
+        return std::optional(Sample{entry.last_time, statistics->last});
+      }
+      chunk::Columns columns;
+      TSDB_RETURN_IF_ERROR(file.Read(entry, &columns));
+      chunk::RemoveDeleted(masks, file.meta().last_commit, &columns);
+      if (!columns.empty()) {
+        return std::optional(Sample{columns.times.back(), columns.values.back()});
+      }
     }
   }
   return std::optional<Sample>();

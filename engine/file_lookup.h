@@ -1,6 +1,6 @@
 // FileLookup: single samples out of chunk files, for writes that must know what is stored (policies, increments).
 //
-// Keeps decoded chunks, so that a batch decodes each at most once (while they fit the bound).
+// Keeps decoded pages, so that a batch decodes each at most once (while they fit the bound).
 //
 // Thread safety: none; one per batch. The version must outlive it.
 #pragma once
@@ -13,7 +13,9 @@
 #include <utility>
 #include <vector>
 
+#include "chunk/column_buffer.h"
 #include "chunk/columns.h"
+#include "engine/query/directory_cache.h"
 #include "engine/version.h"
 #include "tsdb/result.h"
 
@@ -21,7 +23,7 @@ namespace tsdb::engine {
 
 class FileLookup {
  public:
-  explicit FileLookup(const Version& version) : version_(version) {}
+  FileLookup(const Version& version, DirectoryBlocks& blocks) : version_(version), directory_(blocks) {}
 
   using Masks = std::vector<chunk::DeletedRange>;
 
@@ -42,13 +44,15 @@ class FileLookup {
 
   /// Newest sample of the rows at hand that is not deleted.
   Result<std::optional<Sample>> NewestOfRows(const chunk::ChunkFileReader& file, const Masks& masks);
-  /// The chunk of a file that covers `time`; null when it has none.
-  Result<const chunk::Columns*> ChunkAt(const chunk::ChunkFileReader& file, SeriesId id, Timestamp time);
+  /// The page of a file that covers `time`, or lies before it in the chunk that does; null when it has none.
+  Result<const chunk::Columns*> PageAt(const chunk::ChunkFileReader& file, SeriesId id, Timestamp time);
 
   const Version& version_;
   std::unordered_map<Place, std::deque<chunk::Columns>, Hash> decoded_;
   std::size_t samples_ = 0;  // in decoded_
-  chunk::ChunkRows rows_;
+  DirectoryCache directory_;
+  std::vector<DirectoryCache::Rows> rows_;
+  chunk::ColumnBuffer page_;
 };
 
 }  // namespace tsdb::engine

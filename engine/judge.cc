@@ -31,7 +31,7 @@ double MaxOf(double old_value, double new_value) {
 }  // namespace
 
 Judge::Judge(Core& core, VersionPtr version, const WriteOptions& options)
-    : core_(core), version_(std::move(version)), files_(*version_), options_(options) {}
+    : core_(core), version_(std::move(version)), files_(*version_, core.directory_blocks), options_(options) {}
 
 bool Judge::Needed(const WriteOptions& options, std::span<const BatchSample> samples) {
   if (HasWriteFilter(options) || options.count_replaced ||

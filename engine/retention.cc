@@ -205,7 +205,7 @@ Result<std::optional<Sample>> NewestSample(Core& core, const Version& version, S
     }
     take(*version.mutable_generation, CommitNumber{UINT64_MAX});
   }
-  FileLookup files(version);
+  FileLookup files(version, core.directory_blocks);
   TSDB_ASSIGN_OR_RETURN(const auto found, files.Newest(id, masks));
   return found && (!newest || found->time > newest->time) ? found : newest;
 }
