@@ -17,6 +17,13 @@ namespace {
 
 constexpr std::int64_t kLongSamples = 31'500'000;
 
+/// The files stay as they are flushed.
+OpenOptions WithoutMerging() {
+  OpenOptions options;
+  options.merging = false;
+  return options;
+}
+
 /// A gauge with two decimals, once a second for a year.
 struct LongSeries {
   explicit LongSeries(bool compact) {
@@ -38,7 +45,7 @@ struct LongSeries {
       Must(database->Compact());
     }
   }
-  ScratchDatabase database;
+  ScratchDatabase database{WithoutMerging()};
 
   static LongSeries& Instance() {
     static LongSeries instance(false);

@@ -19,7 +19,7 @@ constexpr std::size_t kMorselMax = 128;
 /// was told that it is done, a tenth of that may pass.
 constexpr double kWorthThreads = 1e-3;
 /// The first series take longer than those that follow: a guess from fewer than so many must be this many times that.
-constexpr std::size_t kGuessSeries = 64;
+constexpr std::size_t kGuessSeries = 16;
 constexpr double kClearly = 4;
 
 }  // namespace
@@ -220,7 +220,8 @@ bool SeriesStream::TakeMorsel() {
       shared_->ready.resize(shared_->count);
       shared_->ended.resize(shared_->count);
     } else {
-      const std::size_t size = threads_ == 1 || left < kWorthThreads / kClearly ? kMorselMax : kGuessSeries / 2;
+      const std::size_t size =
+          threads_ == 1 || left < kWorthThreads / kClearly ? kMorselMax : std::clamp(done, kMorselMin, kMorselMax);
       morsel_ = std::make_unique<Morsel>(plan_, ids_, done, std::min(ids_.size(), done + size), std::nullopt);
       return true;
     }
