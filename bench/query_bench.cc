@@ -84,14 +84,29 @@ void Aggregate(benchmark::State& state, LongSeries& data, const std::vector<Aggr
   state.SetItemsProcessed(state.iterations() * kLongSamples);
 }
 
+const std::vector<Aggregation> kByStatistics = {Aggregator::kCount, Aggregator::kMin, Aggregator::kMax,
+                                                Aggregator::kRange, Aggregator::kSum, Aggregator::kAvg,
+                                                Aggregator::kFirst, Aggregator::kLast};
+
+/// Asked for the first time after an opening, which has to read what statistics there are.
+void FirstSummary(benchmark::State& state) {
+  LongSeries& data = state.range(0) == 1 ? LongSeries::Compacted() : LongSeries::Instance();
+  QuerySpec spec;
+  spec.aggregators = kByStatistics;
+  for (auto _ : state) {
+    state.PauseTiming();
+    data.database.CrashAndReopen();
+    state.ResumeTiming();
+    benchmark::DoNotOptimize(Drain(*data.database, spec));
+  }
+}
+BENCHMARK(FirstSummary)->ArgName("compacted")->Arg(0)->Arg(1)->Iterations(9)->Unit(benchmark::kMicrosecond);
+
 void OneSeries(benchmark::State& state, const std::vector<Aggregation>& aggregators, bool use_statistics,
                std::int64_t width) {
   Aggregate(state, LongSeries::Instance(), aggregators, use_statistics, width);
 }
-BENCHMARK_CAPTURE(OneSeries, CountMinMaxSumAvgFirstLast,
-                  {Aggregator::kCount, Aggregator::kMin, Aggregator::kMax, Aggregator::kRange, Aggregator::kSum,
-                   Aggregator::kAvg, Aggregator::kFirst, Aggregator::kLast},
-                  true, 0)->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(OneSeries, CountMinMaxSumAvgFirstLast, kByStatistics, true, 0)->Unit(benchmark::kMicrosecond);
 BENCHMARK_CAPTURE(OneSeries, SumPerDay, {Aggregator::kSum}, true, 86'400'000)->Unit(benchmark::kMicrosecond);
 BENCHMARK_CAPTURE(OneSeries, IncreasePerDay, {Aggregator::kIncrease}, true, 86'400'000)->Unit(benchmark::kMicrosecond);
 BENCHMARK_CAPTURE(OneSeries, SumDecoded, {Aggregator::kSum}, false, 0)->Unit(benchmark::kMillisecond);
